@@ -293,3 +293,13 @@ def test_too_many_arguments() -> None:
 
 def test_kernel_without_parameters() -> None:
     assert packer()(()) == b""
+
+
+@pytest.mark.parametrize(("more", "what"), [(1, "value."), (2, "2 values."), (3, "3 values.")])
+def test_how_many_arguments_are_too_many(more: int, what: str) -> None:
+    with pytest.raises(ArgumentError) as error:
+        packer(value("int32", 4, type="int", name="n"))((1,) * (1 + more))
+    assert f"takes 1 argument, and was given {1 + more}." in error.value.what
+    assert error.value.hint == (
+        f"leave out the last {what} Grid and block go into the brackets: kernel[grid, block](arguments)."
+    )

@@ -117,6 +117,32 @@ def test_behind_an_argument_the_number_counts_again(machine: str) -> None:
     assert answer(made, call[column] + 1, 0, 0, 1 << 20, arch=arch) == ALLOWED
 
 
+def test_every_call_of_a_program(machine: str) -> None:
+    """What starts processes or reaches others ends it; what is harmless is refused; signals go to itself alone."""
+    column, arch = list(ARCH).index(machine), ARCH[machine]
+    rules = walls.program_filter()
+    deadly = {call[column] for call in walls.CALLS.values()}
+    refused = {call[column] for call in walls.REFUSED.values()}
+    clone, kill, tgkill, fcntl, ioctl, clone3 = (
+        call[column] for call in ((56, 220), (62, 129), (234, 131), (72, 25), (16, 29), (435, 435))
+    )
+    for number in set(range(500)) - {clone, kill, tgkill}:
+        expected = KILLED if number in deadly else EPERM if number in refused else ALLOWED
+        assert answer(rules, number, arch=arch) == (ENOSYS if number == clone3 else expected), number
+    for number, arguments, expected in (
+        (clone, (0x10000,), ALLOWED), (clone, (0x3D0F00,), ALLOWED), (clone, (0x11,), KILLED),
+        (clone, (0x8000,), KILLED),
+        (clone, (0x11, 0x10000), KILLED),
+        (kill, (os.getpid(),), ALLOWED), (kill, (os.getpid() + 1,), KILLED), (kill, (0,), KILLED),
+        (kill, (0, os.getpid()), KILLED), (kill, (0xFFFFFFFF,), KILLED),
+        (tgkill, (os.getpid(), 5), ALLOWED), (tgkill, (os.getpid() + 1, 5), KILLED), (tgkill, (5, os.getpid()), KILLED),
+        (fcntl, (3, 8), EPERM), (fcntl, (3, 10), EPERM), (fcntl, (3, 15), EPERM), (fcntl, (3, 4), ALLOWED),
+        (ioctl, (3, 0x8901), EPERM), (ioctl, (3, 0x541C), EPERM), (ioctl, (3, 0x5401), ALLOWED),
+    ):  # fmt: skip
+        assert answer(rules, number, *arguments, arch=arch) == expected, (number, arguments)
+    assert answer(rules, 0, arch=0x40000003) == KILLED
+
+
 # ------------------------------------------------------------------------------- what this system has
 
 
@@ -343,3 +369,47 @@ def test_a_group_is_ended_whole(gone: bool, monkeypatch: pytest.MonkeyPatch) -> 
     process = SimpleNamespace(pid=77, kill=lambda: done.append("kill"), wait=lambda: done.append("wait"))
     walls.end_group(process)  # type: ignore[arg-type]
     assert done == [(77, 9), "kill", "wait"]
+
+
+def test_a_leader_of_a_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[int, ...]] = []
+    monkeypatch.setattr(walls, "_leads", False)
+    monkeypatch.setattr(os, "setpgid", lambda *words: calls.append(words))
+    walls.lead_group()
+    assert (calls, walls._leads) == ([(0, 0)], True)
+
+
+@pytest.mark.parametrize(("system", "asked"), [("linux", [(1, 9, 0, 0, 0)]), ("darwin", [])])
+def test_a_process_ends_with_its_parent(
+    system: str, asked: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PR_SET_PDEATHSIG is 1, SIGKILL is 9."""
+    calls: list[tuple[int, ...]] = []
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(walls, "_library", lambda: SimpleNamespace(prctl=lambda *words: calls.append(words)))
+    walls.end_with_parent()
+    assert calls == asked
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals of pipes are Linux's")
+def test_how_a_tie_is_armed_and_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F_SETSIG is 10, F_SETOWN 8 and F_SETFL 4; a group is a negative number; who leads takes the signal back first."""
+    import fcntl
+
+    calls: list[tuple[int, int, int]] = []
+    monkeypatch.setattr(fcntl, "fcntl", lambda *words: calls.append(words))
+    monkeypatch.setattr(walls, "_leads", False)
+    tie = walls.Tie()
+    (read,) = tie.descriptors
+    assert calls == []
+    tie.fasten(77)
+    assert calls == [(read, 10, 9), (read, 8, -77), (read, 4, os.O_ASYNC)]
+    tie.release()
+    assert len(calls) == 3
+    monkeypatch.setattr(walls, "_leads", True)
+    tie = walls.Tie()
+    (read,) = tie.descriptors
+    assert calls[3:] == [(read, 10, 9), (read, 8, -os.getpgrp()), (read, 4, os.O_ASYNC)]
+    tie.release()
+    tie.release()
+    assert calls[6:] == [(read, 4, 0)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpulab.classroom import feedback
-from gpulab.classroom.results import UNREAD, GradedExercise
+from gpulab.classroom.results import NOT_JUDGED, UNREAD, GradedExercise
 from gpulab.grading.criteria import Criterion
 from gpulab.grading.verdict import Verdict, VerdictRow
 
@@ -125,3 +125,59 @@ def test_every_student_has_a_file_that_every_system_takes(tmp_path: Path) -> Non
         assert len(path.name) < 64
         assert path.name.replace("-", "").replace(".html", "").isalnum()
         assert path.name.isascii()
+
+
+def test_a_whole_page() -> None:
+    """An answer that passed, one that was judged in part, one that was not judged, and a file of no exercise."""
+    met = (Criterion("visible", "the known inputs", True), Criterion("hidden", "other inputs", False))
+    verdict = Verdict("b", "wrong", "Not yet.", (VerdictRow("what", "a < b"), VerdictRow("code", "x;", True)), "why")
+    rows = [
+        GradedExercise("ann", "a", "passed", "Passed.", "", "", Fraction(2), Fraction(2)),
+        GradedExercise(
+            "ann", "b", "wrong", "Not yet.", "told in rows", "", Fraction(1, 2), Fraction(3), met, "x", verdict
+        ),
+        GradedExercise("ann", "c", NOT_JUDGED, "Later.", "the disk is full", "", None, Fraction(1)),
+        GradedExercise("ann", "", UNREAD, "", "x.png: a picture", "", None, Fraction(0)),
+        GradedExercise("bob", "a", "passed", "Of bob.", "", "", Fraction(2), Fraction(2)),
+    ]
+    body = feedback.page("ann", rows).partition("<body>")[2]
+    assert body == (
+        "<main><h1>Feedback: ann</h1><p>2.5 of 6 points.</p>"
+        '<table><caption>All exercises</caption><thead><tr><th scope="col">Exercise</th><th scope="col">Result</th>'
+        '<th scope="col" class="number">Points</th></tr></thead><tbody>'
+        '<tr><th scope="row"><a href="#a">a</a></th><td><span class="good">passed</span></td>'
+        '<td class="number">2 of 2</td></tr>'
+        '<tr><th scope="row"><a href="#b">b</a></th><td><span class="bad">wrong</span></td>'
+        '<td class="number">0.5 of 3</td></tr>'
+        '<tr><th scope="row"><a href="#c">c</a></th><td>not judged yet</td><td class="number">– of 1</td></tr>'
+        "</tbody></table><h2>Files that were not graded</h2><ul><li>x.png: a picture</li></ul>"
+        '<section><h2 id="a">a: <span class="good">passed</span>, 2 of 2</h2><p>Passed.</p></section>'
+        '<section><h2 id="b">b: <span class="bad">wrong</span>, 0.5 of 3</h2><p>Not yet.</p>'
+        '<table><caption>What the answer is judged by</caption><tr><th scope="row">the known inputs</th>'
+        '<td><span class="good">met</span></td></tr><tr><th scope="row">other inputs</th>'
+        '<td><span class="bad">not met</span></td></tr></table>'
+        '<dl><dt>what</dt><dd>a &lt; b</dd><dt>code</dt><dd><pre tabindex="0">x;</pre></dd></dl></section>'
+        '<section><h2 id="c">c: not judged yet, – of 1</h2><p>Later.</p><p>the disk is full</p></section>'
+        "</main></body></html>\n"
+    )
+    assert "<title>Marks: ann</title>" in feedback.page("ann", rows, "Marks")
+    assert "Files that were not graded" not in feedback.page("bob", rows)
+    assert feedback.page("bob", rows).count("<h2") == 1
+
+
+def test_names_of_pages() -> None:
+    """Forty letters and digits of the name, and eight digits of its SHA-256."""
+    import hashlib
+
+    for student, plain in (("Ann B.", "ann-b"), ("é", "student"), ("-a-", "a"), ("x" * 50, "x" * 40), ("", "student")):
+        digits = hashlib.sha256(student.encode()).hexdigest()[:8]
+        assert feedback.file_name(student) == f"{plain}-{digits}.html"
+
+
+def test_who_gets_a_page(tmp_path: Path) -> None:
+    stray = GradedExercise("", "", UNREAD, "", "names.txt", "", None, Fraction(0))
+    only = GradedExercise("cy", "", UNREAD, "", "x.png", "", None, Fraction(0))
+    written = feedback.write(tmp_path, [row("bob", "b"), stray, only, row("ann", "a"), row("", "no name")])
+    assert [path.name.split("-")[0] for path in written] == ["student", "ann", "bob", "cy"]
+    assert "of ann" not in written[2].read_text(encoding="utf-8")
+    assert written[1].read_text(encoding="utf-8") == feedback.page("ann", [row("ann", "a")])

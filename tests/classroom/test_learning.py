@@ -185,3 +185,13 @@ def test_a_class_with_files_of_learners(
         asked = ask.parse_args(["--out", str(tmp_path / "out"), "--progress", str(tmp_path / "absent")])
         asked.what, asked.seconds, asked.trust_programs = str(tmp_path / "submitted"), 60.0, False
         command.grade_folder(asked)
+
+
+def test_records_as_they_are_written() -> None:
+    text = learning_json([Learning("ä", "first-fill", HANDED_IN, Done(False, 1))])
+    (row,) = json.loads(text)
+    assert row == ["ä", "first-fill", "handed in", Done(False, 1).as_entry()]
+    assert text == json.dumps([row], indent=1, ensure_ascii=False) + "\n"
+    assert text.startswith('[\n [\n  "ä",\n')
+    head = "student,exercise,from,state,attempts,attempts until solved,hint 1,hint 2,hint 3,causes,first,last\r\n"
+    assert learning_csv([]) == head

@@ -153,3 +153,25 @@ def test_a_table_as_text() -> None:
     assert Table("Nothing", ("a",), ()).text == "Nothing: none\n"
     cut = Table("T", ("a",), (("x" * 60,), ("y" * 61,))).text.split()
     assert cut[2:] == ["x" * 60, "y" * 59 + "…"]
+
+
+def test_the_notebook_as_it_is_written() -> None:
+    text = dashboard.notebook()
+    found = json.loads(text)
+    assert text == json.dumps(found, indent=1) + "\n"
+    assert list(found) == ["cells", "metadata", "nbformat", "nbformat_minor"]
+    assert (found["nbformat"], found["nbformat_minor"]) == (4, 5)
+    assert found["metadata"] == {
+        "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    }
+    assert [cell["id"] for cell in found["cells"]] == [f"class-0{at}" for at in range(len(dashboard.CELLS))][:10] + [
+        f"class-{at}" for at in range(10, len(dashboard.CELLS))
+    ]
+    for cell, (kind, source) in zip(found["cells"], dashboard.CELLS, strict=True):
+        assert cell["cell_type"] == kind
+        assert "".join(cell["source"]) == source
+        assert all(line.endswith("\n") for line in cell["source"][:-1])
+        assert cell["metadata"] == ({"tags": ["parameters"]} if source == "hide_names = False" else {})
+        more = {key: cell[key] for key in cell.keys() - {"cell_type", "id", "metadata", "source"}}
+        assert more == ({"execution_count": None, "outputs": []} if kind == "code" else {})
+    assert [len(cell["source"]) for cell in found["cells"]][:3] == [3, 1, 8]

@@ -398,3 +398,17 @@ def test_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [done.result for done in found] == [{"of": "a"}, None, {"of": "b"}]
     assert found[1].problem == "ValueError: " + ("two lines " + "x" * 400)[:300]
     assert not found[1].deadly
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_collector_rests_while_dask_starts(enabled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    collector = types.SimpleNamespace(
+        isenabled=lambda: enabled, collect=lambda: calls.append("collect"), disable=lambda: calls.append("disable"),
+        enable=lambda: calls.append("enable"),
+    )  # fmt: skip
+    monkeypatch.setattr(pools, "gc", collector)
+    with pytest.raises(ZeroDivisionError), pools._without_collection():
+        assert calls == ["collect", "disable"]
+        raise ZeroDivisionError
+    assert calls == ["collect", "disable", *(["enable"] if enabled else [])]

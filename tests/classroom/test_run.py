@@ -216,3 +216,96 @@ def test_progress_says_how_long_the_rest_takes(monkeypatch: pytest.MonkeyPatch) 
         "60 min",
         "2 h 5 min",
     ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_on_a_terminal_is_one_line_that_is_renewed(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    stream = Terminal()
+    progress = Progress(stream)
+    progress.end()
+    assert stream.getvalue() == ""  # nothing was begun
+    for _ in range(3):
+        clock[0] += 0.125
+        progress.step(4)
+    clock[0] += 0.0625
+    progress.step(4)  # the last one is said at once
+    lines = stream.getvalue().split("\r")[1:]
+    assert lines == [
+        f"{text:<70}" for text in ("2 of 4 graded (50 %), about 0 s left", "4 of 4 graded (100 %), about 0 s left")
+    ]
+    progress.end()
+    assert stream.getvalue().endswith("\r" + " " * 70 + "\r")
+
+
+def test_progress_in_a_file_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    progress = Progress()
+    for seconds in (29.5, 0.5, 29.75, 0.25, 0.0):
+        clock[0] += seconds
+        progress.step(6)
+    progress.end()
+    assert stream.getvalue().splitlines() == [
+        "2 of 6 graded (33 %), about 60 s left",
+        "4 of 6 graded (66 %), about 30 s left",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (89.4, "89 s"),
+        (89.99, "90 s"),
+        (90, "2 min"),
+        (5369, "89 min"),
+        (5370, "1 h 30 min"),
+        (7200, "2 h 0 min"),
+    ],
+)
+def test_lengths_of_time(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_each_answer_is_a_step_of_the_progress(tmp_path: Path) -> None:
+    steps: list[int | str] = []
+
+    class Steps(Progress):
+        def step(self, total: int) -> None:
+            steps.append(total)
+
+        def end(self) -> None:
+            steps.append("end")
+
+    given = [submission(name, f"right {name}") for name in ("ann", "bob", "cy")]
+    for out in (tmp_path, tmp_path):
+        grade_class(given, out, lambda: OneByOne(tasks.grade), Scheme(), 1, progress=Steps(io.StringIO()))
+    assert steps == [3, 3, 3, "end", "end"]
+
+
+def test_what_jobs_are_made_of() -> None:
+    given = [submission("ann", "a"), submission("bob", None, "unread"), submission("cy", "a")]
+    usual = list(jobs_of(given, 7).values())
+    assert [(job.exercise, job.answer, job.seed, job.seconds, job.trusted, job.jail) for job in usual] == [
+        ("first-fill", "a", 7, 60.0, False, "none")
+    ] * 2
+    (job, _) = jobs_of(given, 7, 5.0, True, "limits").values()
+    assert (job.seconds, job.trusted, job.jail) == (5.0, True, "limits")
+    assert list(jobs_of(given, 7)) == [given[0], given[2]]
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "5", '{"seed": "1"}', '{"seed": null}', "\xff"])
+def test_files_that_say_no_seed(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(CheckError) as error:
+        seed_of(tmp_path, None)
+    assert error.value.what == f"{tmp_path / 'run.json'} does not say the seed."
+    assert seed_of(tmp_path, 3) == 3
+    assert (tmp_path / "run.json").read_bytes() == b'{"seed": 3}\n'

@@ -507,3 +507,57 @@ def test_a_folder_named_like_the_students_zip_is_no_folder_of_its_own(
     assert (student, closed.parts) == ("ann", ("ann.zip",))
     with pytest.raises(Unreadable, match="a zip inside a zip is not opened"):
         closed.read()
+
+
+def test_names_in_messages_are_three_at_most(tmp_path: Path) -> None:
+    for student in ("x", "y"):
+        (tmp_path / "empty" / student).mkdir(parents=True)
+    for name in ("a.csv", "b.csv"):
+        write(tmp_path / "empty" / name, "names")
+    with pytest.raises(CheckError) as error:
+        submissions(tmp_path / "empty")
+    assert error.value.what == (
+        f"There are no submissions in {tmp_path / 'empty'}, only empty folders or others' files (a.csv, b.csv, x)."
+    )
+    for count, names in ((3, "first-fill, saxpy-guard, wave-sum"), (4, "block-sum, first-fill, saxpy-guard ...")):
+        for exercise in ("saxpy-guard", "first-fill", "wave-sum", "block-sum")[:count]:
+            write(tmp_path / f"{count}" / exercise / "ann.hip", KERNEL)
+        with pytest.raises(CheckError) as error:
+            submissions(tmp_path / f"{count}")
+        assert (
+            error.value.what == f"In {tmp_path / f'{count}'} there are exercises ({names}) where students are expected."
+        )
+
+
+@pytest.mark.parametrize("text", ['{"cells": [0, 1, 2, 3]}', '{"cells": [[[[]]]]}', '{"cells": [{}, {}]}'])
+def test_parts_of_a_notebook_are_counted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commas, and what opens lists and objects: five of them in each of these."""
+    monkeypatch.setattr(notebook, "PARTS", 5)
+    assert notebook.cells(text) == []
+    monkeypatch.setattr(notebook, "PARTS", 4)
+    with pytest.raises(Unreadable, match="it has too many parts"):
+        notebook.cells(text)
+
+
+def test_the_longest_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes of UTF-8 count, not letters."""
+    monkeypatch.setattr(notebook, "ANSWER_BYTES", 2048)
+    assert notebook.short("é" * 1024) == "é" * 1024
+    with pytest.raises(Unreadable, match=r"^the answer is longer than 2 KB$"):
+        notebook.short("é" * 1024 + "a")
+
+
+@pytest.mark.parametrize(
+    ("cell", "known"),
+    [
+        ('gpulab.check("a-1", f)', ["a-1"]), ("gpulab . exercise ( 'b' )", ["b"]), ('gpulab.hint("a-1")', []),
+        ('%%hip\ngpulab.check("a-1", f)', []), ('%time gpulab.check("a-1", f)', ["a-1"]),
+        ('mygpulab.check("a-1")', []), ('gpulab.check("a-1"), gpulab.check("b")', ["b", "a-1"]),
+    ],
+)  # fmt: skip
+def test_exercises_of_a_notebook(cell: str, known: list[str]) -> None:
+    """In the order in which they are known."""
+    assert notebook.exercises_in([notebook.Cell(cell)], ["b", "a-1", "c"]) == known
+    marked = notebook.Cell("x", "c-answer-12")
+    assert notebook.exercises_in([notebook.Cell(cell), marked], ["b", "a-1", "c"]) == [*known, "c"]
+    assert notebook.exercises_in([notebook.Cell("x", "c-answer-12b")], ["c"]) == []

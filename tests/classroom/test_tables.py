@@ -93,3 +93,29 @@ def test_harmless_texts_and_numbers_stay_as_they_are() -> None:
 def test_an_empty_class_has_tables(tmp_path: Path) -> None:
     for table in (tables.report_csv, tables.grades_csv, tables.moodle_csv, tables.canvas_csv, tables.report_json):
         assert table([])
+
+
+def test_the_report_as_it_is_written() -> None:
+    """Keys in the order of the alphabet, one step of indentation, and letters as they are."""
+    row = GradedExercise("ä", "first-fill", "wrong", "Not yet.", "why", "cause", Fraction(1, 2), Fraction(2))
+    assert (
+        tables.report_json([row])
+        == """[
+ {
+  "answer": "",
+  "cause": "cause",
+  "criteria": [],
+  "exercise": "first-fill",
+  "full": 2,
+  "headline": "Not yet.",
+  "points": 0.5,
+  "reason": "why",
+  "rows": [],
+  "status": "wrong",
+  "student": "ä"
+ }
+]
+"""
+    )
+    assert tables.report_csv([row]).splitlines(keepends=True)[1] == "ä,first-fill,wrong,0.5,2,cause,why,Not yet.,\r\n"
+    assert tables.grades_csv([row]) == "student,first-fill,total\r\nä,0.5,0.5\r\n"

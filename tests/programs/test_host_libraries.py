@@ -415,6 +415,50 @@ def test_project_with_openmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, le
     )
 
 
+SETTINGS = [
+    ("OMP_NUM_THREADS=7", "7 1 0"), ("OMP_NUM_THREADS=1", "1 1 0"), ("GPULAB_CORES=1", "1 1 0"),
+    ("GPULAB_CORES=1 OMP_NUM_THREADS=3", "3 1 0"), ("OMP_NUM_THREADS=7 OMP_THREAD_LIMIT=3", "3 1 0"),
+    ("OMP_NUM_THREADS=7 OMP_THREAD_LIMIT=9", "7 1 0"), ("OMP_NUM_THREADS=7 OMP_THREAD_LIMIT=0", "7 1 0"),
+    ("OMP_NUM_THREADS=7 OMP_THREAD_LIMIT=1", "1 1 0"),
+    ("OMP_NUM_THREADS=4 OMP_SCHEDULE=dynamic", "4 2 0"), ("OMP_NUM_THREADS=4 OMP_SCHEDULE=dynamic,12", "4 2 12"),
+    ("OMP_NUM_THREADS=4 OMP_SCHEDULE=guided,7", "4 3 7"), ("OMP_NUM_THREADS=4 OMP_SCHEDULE=static,5", "4 1 5"),
+    ("OMP_NUM_THREADS=4 OMP_SCHEDULE=monotonic:dynamic,3", "4 2 3"),
+    ("OMP_NUM_THREADS=4 OMP_SCHEDULE=nonmonotonic:guided", "4 3 0"),
+]  # fmt: skip
+STACKS = {"512": 512, "2048k": 2048, "2048K": 2048, "16M": 16384, "3 m": 3072, "1048576B": 1024, "1048576b": 1024,
+          "1G": 1 << 20, "1g": 1 << 20, "1.5M": 1536}  # fmt: skip
+
+
+def test_project_that_calls_all_of_openmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each call gives; then what the environment sets, and how a region with too many variables ends."""
+    source = (Path(__file__).parent / "host_libraries" / "openmp_calls.cpp").read_text(encoding="utf-8")
+    options = "-std=c++17 -O0 -fopenmp -pthread"
+    assert said_by(source, "calls.cpp", options, tmp_path, monkeypatch) == "0 failures\n"
+    ours = ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_SCHEDULE", "OMP_STACKSIZE", "GPULAB_CORES")
+    plain = {name: value for name, value in os.environ.items() if name not in ours}
+
+    def run(mode: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["./app", mode], capture_output=True, text=True, timeout=100, env=plain | more)
+
+    cores = len(os.sched_getaffinity(0))
+    for words in ("", "OMP_NUM_THREADS=0", "OMP_NUM_THREADS=-2", "GPULAB_CORES=1000", "GPULAB_CORES=0"):
+        set_to = dict(word.split("=") for word in words.split())
+        assert run("settings", **set_to).stdout == f"{cores} 1 0\n", words
+    for words, said in SETTINGS:
+        assert run("settings", **dict(word.split("=") for word in words.split())).stdout == f"{said}\n", words
+    for text, kilobytes in STACKS.items():
+        assert run("stack", OMP_STACKSIZE=text).stdout == f"{kilobytes}\n", text
+    assert run("environment", OMP_NUM_THREADS="5").stderr == (
+        "OPENMP DISPLAY ENVIRONMENT BEGIN\n  _OPENMP = '202011'\n  OMP_NUM_THREADS = '5'\n"
+        "OPENMP DISPLAY ENVIRONMENT END\n"
+    )
+    done = run("many")
+    assert (done.returncode, done.stderr) == (
+        -6, "gpulab: a parallel region uses 65 variables of the code around it; 64 can be passed on.\n"
+        "Try: put them into a structure.\n",
+    )  # fmt: skip
+
+
 def test_project_with_hip_calls_of_several_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "-fopenmp -O2 -pthread --offload-arch=gfx942"
     assert said_by(HIP_IN_THREADS, "threads.hip", options, tmp_path, monkeypatch) == "0 0 0 0 0\n"
@@ -430,6 +474,30 @@ def test_project_with_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     assert "mpirun -np 4: MPI programs run as one process here" in capfd.readouterr().err
     assert tools.main(["mpicxx", "--showme:link"]) == 0
     assert capfd.readouterr().out == "-lmpi\n"
+
+
+MPI_CALLS = [
+    ("early", 16, "gpulab: MPI_Barrier: it is called before MPI_Init or after MPI_Finalize."),
+    ("threads", 0, ""),
+    ("abort", 9, "MPI_Abort was called with code 9."),
+    ("wait", 16, "gpulab: MPI_Wait: it waits for a message that this process has not sent, and there is no other."),
+    ("receive", 16, "gpulab: MPI_Recv: it waits for a message that this process has not sent, and there is no other."),
+    ("root", 8, "gpulab: MPI_Bcast: there is no rank 3 as its root."),
+    ("long", 15, "gpulab: MPI_Recv: the message is longer than the place for it."),
+    ("late", 16, "gpulab: MPI_Barrier: it is called before MPI_Init or after MPI_Finalize."),
+]
+
+
+def test_project_that_calls_all_of_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each call gives; of those that end the program also what is said and the code."""
+    source = (Path(__file__).parent / "host_libraries" / "mpi_calls.cpp").read_text(encoding="utf-8")
+    options = "-std=c++17 -O0 -lmpi -pthread"
+    assert said_by(source, "calls.cpp", options, tmp_path, monkeypatch) == "0 failures\n"
+    for mode, code, said in MPI_CALLS:
+        done = subprocess.run(["./app", mode], capture_output=True, text=True, timeout=100)
+        assert (done.returncode, done.stderr.partition("\n")[0]) == (code, said), mode
+        out = {"threads": "0 failures\n", "late": "0 failures\n", "abort": "said before"}.get(mode, "")
+        assert done.stdout == out, mode
 
 
 ROCTX = r"""

@@ -27,6 +27,8 @@ struct Type {
   std::vector<Block> blocks;
   MPI_Aint lower = 0, extent = 0;
   size_t bytes = 0;
+  MPI_Aint alignment = 1;  // of what a compiler would have there
+  bool bounded = false;    // `lower` and `extent` are known
 };
 struct Grid {
   std::vector<int> sizes, periods;
@@ -59,24 +61,25 @@ std::list<gpulab_mpi_request*> waiting;
 std::vector<Type>& types() {
   static std::vector<Type> all = [] {
     std::vector<Type> made(gpulab_mpi_types);
-    auto size = [&](int type, size_t bytes) { made[type] = Type{{{0, bytes}}, 0, static_cast<MPI_Aint>(bytes), bytes}; };
-    struct FloatInt { float a; int b; };
+    auto size = [&](int type, size_t bytes, size_t alignment) {
+      made[type] = Type{{{0, bytes}}, 0, static_cast<MPI_Aint>(bytes), bytes, static_cast<MPI_Aint>(alignment)};
+    };
     struct DoubleInt { double a; int b; };
     struct LongInt { long a; int b; };
     struct ShortInt { short a; int b; };
     for (int type : {MPI_CHAR, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_BYTE, MPI_PACKED, MPI_INT8_T, MPI_UINT8_T, MPI_C_BOOL})
-      size(type, 1);
-    for (int type : {MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT16_T, MPI_UINT16_T}) size(type, 2);
-    for (int type : {MPI_INT, MPI_UNSIGNED, MPI_FLOAT, MPI_INT32_T, MPI_UINT32_T, MPI_WCHAR}) size(type, 4);
+      size(type, 1, 1);
+    for (int type : {MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT16_T, MPI_UINT16_T}) size(type, 2, 2);
+    for (int type : {MPI_INT, MPI_UNSIGNED, MPI_FLOAT, MPI_INT32_T, MPI_UINT32_T, MPI_WCHAR}) size(type, 4, 4);
     for (int type : {MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_DOUBLE, MPI_INT64_T, MPI_UINT64_T,
-                     MPI_C_FLOAT_COMPLEX, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_2INT, MPI_FLOAT_INT})
-      size(type, 8);
-    size(MPI_LONG_DOUBLE, sizeof(long double));
-    size(MPI_C_DOUBLE_COMPLEX, 16);
-    size(MPI_DOUBLE_INT, sizeof(DoubleInt));
-    size(MPI_LONG_INT, sizeof(LongInt));
-    size(MPI_SHORT_INT, sizeof(ShortInt));
-    static_assert(sizeof(FloatInt) == 8);
+                     MPI_AINT, MPI_OFFSET, MPI_COUNT})
+      size(type, 8, 8);
+    for (int type : {MPI_C_FLOAT_COMPLEX, MPI_2INT, MPI_FLOAT_INT}) size(type, 8, 4);
+    size(MPI_LONG_DOUBLE, sizeof(long double), alignof(long double));
+    size(MPI_C_DOUBLE_COMPLEX, 16, 8);
+    size(MPI_DOUBLE_INT, sizeof(DoubleInt), 8);
+    size(MPI_LONG_INT, sizeof(LongInt), 8);
+    size(MPI_SHORT_INT, sizeof(ShortInt), 4);
     return made;
   }();
   return all;
@@ -95,7 +98,6 @@ int fail(const char* function, int code, const std::string& why) {
   if (returns) return code;
   fprintf(stderr, "gpulab: %s: %s\n  MPI programs run as one process here: mpi.h is a stand-in with one rank.\n", function,
           why.c_str());
-  fflush(stdout);
   exit(code);
 }
 
@@ -225,7 +227,7 @@ int copy(const char* function, const void* out, int out_count, MPI_Datatype out_
 
 const void* at(const void* data, const int* places, MPI_Datatype type) {
   if (data == MPI_IN_PLACE) return data;
-  return static_cast<const char*>(data) + (places ? places[0] * types()[type].extent : 0);
+  return static_cast<const char*>(data) + places[0] * types()[type].extent;
 }
 void* at(void* data, const int* places, MPI_Datatype type) {
   return const_cast<void*>(at(static_cast<const void*>(data), places, type));
@@ -233,28 +235,34 @@ void* at(void* data, const int* places, MPI_Datatype type) {
 
 int add_type(Type made, MPI_Datatype* to) {
   std::lock_guard<std::recursive_mutex> held(mutex);
-  MPI_Aint end = 0, low = made.blocks.empty() ? 0 : made.blocks[0].place;
   std::vector<Block> joined;
   for (const Block& block : made.blocks) {
-    if (block.bytes == 0) continue;
-    if (block.place + static_cast<MPI_Aint>(block.bytes) > end) end = block.place + static_cast<MPI_Aint>(block.bytes);
-    if (block.place < low) low = block.place;
     made.bytes += block.bytes;
     if (!joined.empty() && joined.back().place + static_cast<MPI_Aint>(joined.back().bytes) == block.place)
       joined.back().bytes += block.bytes;
     else joined.push_back(block);
   }
   made.blocks = joined;
-  if (made.extent == 0) made.extent = end - (low < 0 ? low : 0);
   types().push_back(made);
   *to = static_cast<int>(types().size()) - 1;
   return MPI_SUCCESS;
 }
 
+// Add elements to a type, and to its bounds theirs.
 void add_blocks(Type& to, MPI_Datatype kind, MPI_Aint place, int count) {
   const Type old = types()[kind];
-  for (int i = 0; i < count; i++)
-    for (const Block& block : old.blocks) to.blocks.push_back({place + i * old.extent + block.place, block.bytes});
+  for (int i = 0; i < count; i++) {
+    MPI_Aint start = place + i * old.extent, low = start + old.lower, end = low + old.extent;
+    for (const Block& block : old.blocks) to.blocks.push_back({start + block.place, block.bytes});
+    if (to.bounded) {
+      if (to.lower < low) low = to.lower;
+      if (to.lower + to.extent > end) end = to.lower + to.extent;
+    }
+    to.lower = low;
+    to.extent = end - low;
+    to.bounded = true;
+  }
+  if (old.alignment > to.alignment) to.alignment = old.alignment;
 }
 
 int add_communicator(MPI_Comm* made, Grid grid = {}) {
@@ -389,7 +397,6 @@ API int MPI_Type_get_extent(MPI_Datatype type, MPI_Aint* lower, MPI_Aint* extent
 API int MPI_Type_contiguous(int count, MPI_Datatype old, MPI_Datatype* made) {
   Type type;
   add_blocks(type, old, 0, count);
-  type.extent = count * types()[old].extent;
   return add_type(type, made);
 }
 API int MPI_Type_create_hvector(int count, int block, MPI_Aint stride, MPI_Datatype old, MPI_Datatype* made) {
@@ -408,15 +415,9 @@ API int MPI_Type_indexed(int count, const int* blocks, const int* places, MPI_Da
 API int MPI_Type_create_struct(int count, const int* blocks, const MPI_Aint* places, const MPI_Datatype* kinds,
                                MPI_Datatype* made) {
   Type type;
-  MPI_Aint end = 0, unit = 1;
-  for (int i = 0; i < count; i++) {
-    add_blocks(type, kinds[i], places[i], blocks[i]);
-    MPI_Aint extent = types()[kinds[i]].extent, last = places[i] + blocks[i] * extent;
-    if (last > end) end = last;
-    for (MPI_Aint each : {2, 4, 8, 16})
-      if (extent % each == 0 && each > unit) unit = each;
-  }
-  type.extent = unit > 0 ? (end + unit - 1) / unit * unit : end;  // as a compiler rounds the structure's size
+  for (int i = 0; i < count; i++) add_blocks(type, kinds[i], places[i], blocks[i]);
+  MPI_Aint unit = type.alignment;
+  type.extent = (type.extent + unit - 1) / unit * unit;  // as a compiler rounds the structure's size
   return add_type(type, made);
 }
 API int MPI_Type_create_subarray(int dimensions, const int* sizes, const int* parts, const int* starts, int order,
@@ -434,6 +435,7 @@ API int MPI_Type_create_subarray(int dimensions, const int* sizes, const int* pa
     }
     add_blocks(type, old, place * whole, 1);
   }
+  type.lower = 0;
   type.extent = all * whole;
   return add_type(type, made);
 }

@@ -103,7 +103,7 @@ Settings from_environment() {
     if (atoi(limit) > 0 && atoi(limit) < found.threads) found.threads = atoi(limit);
   if (const char* text = getenv("OMP_SCHEDULE")) {
     const char* colon = strchr(text, ':');
-    const char* name = colon && strncmp(text, "static", 6) != 0 ? colon + 1 : text;
+    const char* name = colon ? colon + 1 : text;
     if (strncmp(name, "dynamic", 7) == 0) found.kind = dynamic_kind;
     if (strncmp(name, "guided", 6) == 0) found.kind = guided_kind;
     if (const char* comma = strchr(name, ',')) found.chunk = atoi(comma + 1);
@@ -407,7 +407,6 @@ void dispatch_init(int32_t schedule, T lower, T upper, int64_t step, int64_t chu
   here->loops++;
   here->loop = loop;
   here->taken = 0;
-  here->bumped = false;
 }
 
 // The next chunk of the thread: its first iteration and how many; false if there is none.
@@ -584,9 +583,7 @@ API void __kmpc_fork_teams(void*, int32_t count, Outlined function, ...) {
   fill(team, count, function, given);
   va_end(given);
   int wanted = self()->wanted;  // for the parallel regions inside
-  int32_t global = self()->global, number = 0;
-  (void)number;
-  call(&team, global, 0);
+  call(&team, self()->global, 0);
   self()->wanted = wanted;
 }
 
@@ -611,10 +608,15 @@ API int32_t __kmpc_cancel_barrier(void*, int32_t) {
 }
 API int32_t __kmpc_barrier_master(void*, int32_t) {
   barrier(region()->team);
-  return region()->number == 0;
+  if (region()->number == 0) return 1;  // the others wait for __kmpc_end_barrier_master
+  barrier(region()->team);
+  return 0;
 }
 API void __kmpc_end_barrier_master(void*, int32_t) { barrier(region()->team); }
-API int32_t __kmpc_barrier_master_nowait(void*, int32_t) { return __kmpc_barrier_master(nullptr, 0); }
+API int32_t __kmpc_barrier_master_nowait(void*, int32_t) {
+  barrier(region()->team);
+  return region()->number == 0;
+}
 API int32_t __kmpc_cancel(void*, int32_t, int32_t) { return 0; }
 API int32_t __kmpc_cancellationpoint(void*, int32_t, int32_t) { return 0; }
 API void __kmpc_flush(void*) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
@@ -704,18 +706,15 @@ API void __kmpc_end_ordered(void*, int32_t) {
   next_turn(here);
 }
 
-struct Dimension {
+struct Dimension {  // Clang counts iterations from 0 in steps of 1: `upper` is how many there are
   int64_t lower, upper, step;
 };
 // Loops whose iterations wait for others (ordered(n), depend(sink: ...)): a byte for each iteration that is done.
 static int64_t place(const Dimension* dimensions, int rank, const int64_t* at) {
   int64_t found = 0;
   for (int i = 0; i < rank; i++) {
-    const Dimension& one = dimensions[i];
-    bool up = one.step > 0;
-    if (up ? at[i] < one.lower || at[i] > one.upper : at[i] > one.lower || at[i] < one.upper) return -1;
-    uint64_t size = trips<int64_t>(one.lower, one.upper, one.step);
-    found = found * static_cast<int64_t>(size) + (at[i] - one.lower) / one.step;
+    if (at[i] < 0 || at[i] >= dimensions[i].upper) return -1;
+    found = found * dimensions[i].upper + at[i];
   }
   return found;
 }
@@ -729,7 +728,7 @@ API void __kmpc_doacross_init(void*, int32_t, int32_t rank, const Dimension* giv
   here->loops++;
   if (fresh) {
     uint64_t count = 1;
-    for (int i = 0; i < rank; i++) count *= trips<int64_t>(given[i].lower, given[i].upper, given[i].step);
+    for (int i = 0; i < rank; i++) count *= static_cast<uint64_t>(given[i].upper);
     loop->rank = rank;
     loop->done = static_cast<uint8_t*>(calloc(1, rank * sizeof(Dimension) + count));
     memcpy(loop->done, given, rank * sizeof(Dimension));
@@ -746,7 +745,7 @@ API void __kmpc_doacross_wait(void*, int32_t, const int64_t* at) {
 API void __kmpc_doacross_post(void*, int32_t, const int64_t* at) {
   Loop* loop = crossed;
   int64_t where = place(reinterpret_cast<Dimension*>(loop->done), loop->rank, at);
-  if (where >= 0) __atomic_store_n(loop->done + loop->rank * sizeof(Dimension) + where, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(loop->done + loop->rank * sizeof(Dimension) + where, 1, __ATOMIC_RELEASE);
 }
 API void __kmpc_doacross_fini(void*, int32_t) {
   Region* here = region();
@@ -878,10 +877,7 @@ API double omp_get_wtick() { return 1e-9; }
 struct omp_lock_t {
   void* mutex;
 };
-API void omp_init_lock(omp_lock_t* lock) {
-  lock->mutex = nullptr;
-  critical_mutex(&lock->mutex);
-}
+API void omp_init_lock(omp_lock_t* lock) { lock->mutex = nullptr; }  // who comes first makes it
 API void omp_init_lock_with_hint(omp_lock_t* lock, int) { omp_init_lock(lock); }
 API void omp_destroy_lock(omp_lock_t* lock) {
   if (!lock->mutex) return;
