@@ -1,6 +1,7 @@
 """Builds pipeline with make, runs it, and says which milestones it reaches: python measure.py [--arch gfx1100]"""
 
 import argparse
+import itertools
 import sys
 import tempfile
 from pathlib import Path
@@ -68,10 +69,10 @@ def run(program, arch, size, folder):
 def both(work):
     """The share of the time in which two or more of these run at once."""
     changes = sorted([(each.start_us, 1) for each in work] + [(each.end_us, -1) for each in work])
-    running, before, total = 0, changes[0][0], 0.0
-    for at, change in changes:
-        total += (at - before) * (running > 1)
-        running, before = running + change, at
+    running, total = 0, 0.0
+    for (at, change), (after, _) in itertools.pairwise(changes):
+        running += change
+        total += (after - at) * (running > 1)
     return total / (changes[-1][0] - changes[0][0])
 
 
