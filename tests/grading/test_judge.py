@@ -1,5 +1,6 @@
 """What the judge concludes and says, with Python functions in place of kernels."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ from gpulab.grading.case import Array, Case, Value, combinations, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.judge import SHRINK_LAUNCHES, judge, smaller
 from gpulab.grading.library import load
-from gpulab.grading.submission import check, is_outdated, source_of
+from gpulab.grading.submission import cells_run, check, first_line_of, is_outdated, source_of
 from gpulab.grading.verdict import Verdict
 from gpulab.records import Fault
 from tests.grading.fakes import PythonBench
@@ -293,6 +294,89 @@ def test_source_is_found_in_what_a_learner_passes():
         source_of("x", 5)
 
 
+KERNEL = "__global__ void k() {}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (SimpleNamespace(source=KERNEL, _code=SimpleNamespace(first_line=2)), 2),
+        (SimpleNamespace(code=SimpleNamespace(source=KERNEL)), 1),
+        (SimpleNamespace(source=" ", module=SimpleNamespace(source=KERNEL, _code=SimpleNamespace(first_line=3))), 3),
+        (SimpleNamespace(module=SimpleNamespace(code=SimpleNamespace(source=KERNEL), _code=None)), 1),
+        (SimpleNamespace(source=KERNEL, _code=SimpleNamespace(first_line="2")), 1), (KERNEL, 1),
+    ],
+)  # fmt: skip
+def test_where_a_source_and_its_first_line_stand(answer, line):
+    assert (source_of("x", answer), first_line_of(answer)) == (KERNEL, line)
+
+
+@pytest.mark.parametrize("answer", [SimpleNamespace(source=""), SimpleNamespace(source=3, code=None), 5])
+def test_what_has_no_source_is_refused(answer):
+    with pytest.raises(CheckError) as error:
+        source_of("x", answer)
+    kind = type(answer).__name__
+    assert error.value.what == f"There is no kernel source in what was given to gpulab.check('x', ...): {kind}."
+    hint = "run the %%hip cell with your kernel first, then gpulab.check('x', name_of_your_kernel); "
+    assert error.value.hint == f"{hint}a program gets its name by %%hipcc --name my_program."
+
+
+def test_cells_that_were_run(monkeypatch):
+    for shell, found in (
+        (None, []), (SimpleNamespace(history_manager=None), []),
+        (SimpleNamespace(history_manager=SimpleNamespace(input_hist_raw=["", "a = 1"])), ["", "a = 1"]),
+    ):  # fmt: skip
+        monkeypatch.setattr("IPython.get_ipython", lambda shell=shell: shell)
+        assert cells_run() == found
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert cells_run() == []
+
+
+def test_what_check_adds_to_a_verdict(monkeypatch):
+    """A row above it on a kernel whose last cell is another one, a row below it on the learner's file."""
+    asked = []
+
+    def judged(exercise, source, first_line, bench, seed):
+        asked.append((exercise.id, source, first_line, bench, seed))
+        return Verdict("first-fill", "wrong", "Not yet", (report.VerdictRow("wrong", "all"),), "own")
+
+    def record(*attempt):
+        asked.append(attempt)
+        return "the file cannot be written"
+
+    monkeypatch.setattr("gpulab.grading.submission.judged", judged)
+    monkeypatch.setattr("gpulab.grading.submission.record_attempt", record)
+    cells = ["%%hip\nvoid fill() {}", "%%hip\nvoid fill() { oops }"]
+    monkeypatch.setattr("gpulab.grading.submission.cells_run", lambda: cells)
+    old = SimpleNamespace(source="void fill() {}", _code=SimpleNamespace(first_line=2))
+    bench = object()
+    found = check("first-fill", old, bench=bench, seed=7)
+    assert found.rows == (report.outdated("fill"), report.VerdictRow("wrong", "all"),
+                          report.progress("the file cannot be written"))  # fmt: skip
+    assert asked == [("first-fill", old.source, 2, bench, 7), ("first-fill", False, "own")]
+    assert [row.label for row in check("first-fill", old.source, record=False).rows] == ["wrong"]
+    assert asked[2:] == [("first-fill", old.source, 1, None, None)]
+    for verdict, noted in (
+        (Verdict("first-fill", "passed", "Passed", (), "own"), (True, "")),
+        (Verdict("first-fill", "fault", "Not yet"), (False, "fault")),
+    ):
+        monkeypatch.setattr("gpulab.grading.submission.judged", lambda *a, seed, verdict=verdict: verdict)
+        check("first-fill", old.source)
+        assert asked[-1] == ("first-fill", *noted)
+    monkeypatch.setattr("gpulab.grading.submission.record_attempt", lambda *attempt: "")
+    assert check("first-fill", old.source) is verdict
+
+
+def test_the_name_of_a_kernel_as_a_text_is_no_answer():
+    with pytest.raises(CheckError) as error:
+        check("first-fill", " fill\n")
+    assert (
+        error.value.what
+        == "gpulab.check('first-fill', ' fill\\n'): this is the kernel's name as a text, not the kernel."
+    )
+    assert error.value.hint == "write it without quotation marks: gpulab.check('first-fill', fill)."
+
+
 def test_a_kernel_is_outdated_when_a_later_cell_with_it_differs():
     old, new = "__global__ void fill(int n) { }\n", "__global__ void fill(int n) { oops }\n"
     assert not is_outdated(old, "fill", [])
@@ -300,6 +384,8 @@ def test_a_kernel_is_outdated_when_a_later_cell_with_it_differs():
     assert is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n" + new, "gpulab.check('x', fill)"])
     assert not is_outdated(new, "fill", ["%%hip\n" + old, "%%hip\n" + new])
     assert not is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n__global__ void refill(int n) { }"])
+    assert not is_outdated(old, "fill", ["%%hip\n" + old, "print('fill (')"])
+    assert is_outdated(old, "fill", ["%%hip\n" + old, "\n%%cuda\n" + new.replace("fill(", "fill (")])
 
 
 def test_unknown_exercise_names_near_ones():
