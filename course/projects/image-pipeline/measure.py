@@ -31,7 +31,7 @@ def begin(frames, width, height):
     noise = (noise ^ (noise >> np.uint32(13))) * np.uint32(1274126177)
     ring = np.where((x * x + y * y + frame * np.uint32(2048)) >> np.uint32(11) & np.uint32(1), 180, 60)
     colours = [ring + (noise >> np.uint32(shift) & np.uint32(31)) for shift in (0, 8, 16)]
-    return np.stack([*colours, np.full_like(colours[0], 255)], axis=-1).astype(np.uint8)
+    return np.stack([*colours, np.full_like(ring, 255)], axis=-1).astype(np.uint8)
 
 
 def drawn(frames):
