@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -315,3 +316,22 @@ def test_the_command_says_what_it_found(mine, capsys):
     assert course.main(["--no-answers"]) == 1
     assert "02_simt.md: the lesson lacks a prediction" in capsys.readouterr().out
     assert course.main(["--only", "nothing"]) == 2
+
+
+def test_all_that_the_command_prints(monkeypatch, capsys):
+    asked = []
+
+    def complaints(only, answers):
+        asked.append((only, answers))
+        if only == ["nothing"]:
+            raise build.SourceError("no source named nothing")
+        return [course.Complaint("a", "b", "c"), course.Complaint("d", "e.", "f")][: 2 if only else 0]
+
+    monkeypatch.setattr(course, "complaints", complaints)
+    for words, code, said in (
+        ([], 0, "0 complaints in 0 s\n"), (["--no-answers"], 0, "0 complaints in 0 s\n"),
+        (["--only", "02", "x"], 1, "a: b; c\nd: e; f\n2 complaints in 0 s\n"),
+        (["--only", "nothing"], 2, "no source named nothing\n"),
+    ):  # fmt: skip
+        assert (course.main(words), re.sub(r"in \d s", "in 0 s", capsys.readouterr().out)) == (code, said)
+    assert asked == [(None, True), (None, False), (["02", "x"], True), (["nothing"], True)]

@@ -63,7 +63,7 @@ def run(program, arch, size, folder):
     found, wanted = np.fromfile(file, np.uint8), drawn(begin(frames, width, height))
     if found.size != wanted.size:
         raise GpulabError(f"pipeline {words} wrote {found.size} bytes in place of {wanted.size}.")
-    return done, int(np.abs(found.astype(int) - wanted.reshape(-1)).max())
+    return done, int(np.abs(found.astype(int) - wanted.ravel()).max())
 
 
 def both(work):
