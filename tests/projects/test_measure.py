@@ -243,7 +243,7 @@ def test_the_share_of_the_time_in_which_two_run(
 
 FRAME_TIMES = (
     activity("copy", 10, 90), activity("kernel", 50, 150), activity("event", 0, 0), activity("wait", 0, 5),
-    activity("copy", 0, 0), activity("kernel", 170, 230), activity("fill", 200, 249.5), activity("fill", 249.5, 250),
+    activity("copy", 0, 0), activity("kernel", 170, 230), activity("fill", 200, 240), activity("fill", 249, 250),
 )  # fmt: skip
 """Work from 10 to 250 µs, 15 for each of 16 frames; kernels for 160 µs, 10 a frame; two at once for 40 and 30 µs."""
 
