@@ -313,3 +313,75 @@ def test_the_kernel_that_a_notebook_is_built_with(tmp_path, monkeypatch):
     assert "JPY_SESSION_NAME" not in environment
     assert (environment["GPULAB_LIBRARY"], environment["PYTHONHASHSEED"]) == ("virtual", "0")
     assert environment["PYTHONPATH"] == f"{build.ROOT}:/more"
+
+
+def test_outputs_that_a_notebook_keeps(tmp_path, monkeypatch):
+    """Device addresses are the same on every machine; what lives as long as its kernel, colours and places of an error
+    are left out."""
+    address, widget = "0x7f12345678ab", "application/vnd.jupyter.widget-view+json"
+    data = {"text/plain": f"at {address}", "image/png": address, widget: {"model_id": "1"}}
+    outputs = [
+        nbformat.v4.new_output("stream", text=f"{address}\n"), nbformat.v4.new_output("display_data", data),
+        nbformat.v4.new_output("error", ename="E", evalue=f"\x1b[31mat\x1b[0m {address}", traceback=["File a.py", "b"]),
+    ]  # fmt: skip
+
+    class Client:
+        def __init__(self, notebook, **settings):
+            self.cell = notebook.cells[0]
+
+        def execute(self, env):
+            self.cell.outputs = outputs
+
+    monkeypatch.setattr("nbclient.NotebookClient", Client)
+    cells = [nbformat.v4.new_code_cell("1"), nbformat.v4.new_markdown_cell("text")]
+    made = build.execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    stream, display, error = made.cells[0].outputs
+    assert stream.text == "0x7f0000010000\n"
+    assert display.data == {"text/plain": "at 0x7f0000010000", "image/png": address}
+    assert error.traceback == ["E: at 0x7f0000010000"]
+    assert made.metadata.language_info == {"name": "python"}
+
+
+def test_ids_of_cells_have_64_characters_at_most(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    source = tmp_path / "exercise.md"
+    source.write_text(
+        '# Title\n\n```{code-cell}\n:tags: [parameters]\n\narch = "gfx942"\n```\n\n'
+        "```{code-cell}\nimport gpulab\n\ngpulab.use(arch)\n```\n\n"
+        "```{code-cell}\n:tags: [solution]\n\n# BEGIN SOLUTION\n# END SOLUTION\n```\n\n"
+        "```{code-cell}\n:tags: [grade]\n\n1\n```\n"
+    )
+    name = "a-b" + "x" * 60
+    job = build.Job(name, source, Path("solutions/a/a.ipynb"), Path("exercises/a/a.ipynb"))
+    short = "x" * 53
+    assert [cell.id for cell in build.read(job).cells] == [
+        f"a-b{short}-00", f"a-b{short}-01", f"a-b{short}-02", f"a-b{short}-answer-1", f"a-b{short}-check-2"
+    ]  # fmt: skip
+
+
+def test_a_difference_has_one_line_of_context(monkeypatch):
+    monkeypatch.setattr(build, "contents_of", lambda path: "a\nb\nc\nd\ne\n")
+    said = ["--- committed", "+++ built", "@@ -2,3 +2,3 @@", " b", "-c", "+C", " d"]
+    assert build.difference(Path("x"), "a\nb\nC\nd\ne\n").split("\n") == said
+
+
+def test_one_cell_of_code_is_not_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    source = tmp_path / "02_simt.md"
+    source.write_text('# Title\n\n```{code-cell}\n:tags: [parameters]\n\narch = "gfx942"\n```\n')
+    job = build.Job("02_simt", source, Path("notebooks/02_simt.ipynb"), None)
+    with pytest.raises(build.SourceError, match="the first code cell must be tagged parameters and set arch"):
+        build.read(job)
+    source.write_bytes(b"\n# Title\n\nzw\xf6lf\n")
+    with pytest.raises(build.SourceError, match=r"^02_simt\.md: line 4 is not text in UTF-8; save the file in it$"):
+        build.read(job)
+
+
+def test_the_cells_of_a_lesson_are_not_graded(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    source = tmp_path / "02_simt.md"
+    for tag in ("solution", "grade"):
+        source.write_text(f"# Title\n\n```{{code-cell}}\n:tags: [{tag}]\n\n1\n```\n")
+        job = build.Job("02_simt", source, Path("notebooks/02_simt.ipynb"), None)
+        with pytest.raises(build.SourceError, match=r"^02_simt\.md: a lesson has no solution or grade cells$"):
+            build.read(job)
