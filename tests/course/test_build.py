@@ -130,6 +130,7 @@ def test_release_uses_a_stub_of_the_cells_own_language_and_gives_nothing_away(jo
         (":tags: [solution]\n\n# BEGIN", ":tags: [other]\n\n# BEGIN", "would be released"),
         (":tags: [grade]", ":tags: [other]", "tagged grade"),
         (":tags: [solution]", ":tags: [other]", "an exercise needs a cell tagged solution and a cell tagged grade"),
+        (":tags: [grade]\n:points: 3", ":tags: [other]", "an exercise needs a cell tagged solution and a cell tagged"),
         ("    // BEGIN SOLUTION\n", "", "a solution cell needs // BEGIN SOLUTION"),
         ('arch = "gfx942"', 'device = "gfx942"', "tagged parameters and set arch"),
         ("gpulab.use(arch)", "gpulab.use()", "the second code cell must start with"),

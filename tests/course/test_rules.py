@@ -1,6 +1,7 @@
 """Parts of course/check.py and course/build.py, each alone: numbers at their limits, texts that have mistakes."""
 
 import dataclasses
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import check as course
 import nbformat
 import pytest
 
+from gpulab.errors import CheckError
 from gpulab.grading.answers import WrongAnswer
 from gpulab.grading.case import combinations
 from gpulab.grading.exercise import Cause, Requirement, multiple_of
@@ -185,6 +187,83 @@ def test_the_size_of_a_picture(monkeypatch):
         assert [each for _, each in said(course.of_picture("x", verdict))] == what
     monkeypatch.setattr(course, "Verdict", SimpleNamespace(from_dict=lambda plain: None))
     assert "not the same after its way through a file" in said(course.of_picture("x", verdict))[0][1]
+
+
+HIP = ["%%hip\nfirst();\n", "x = 1", "%%hip --name k\n__global__ void k() {\n}\n"]
+TRITON = ["import triton", "@triton.jit\ndef blend(x):\n    pass\n", "blend[1,](x)"]
+STUB = Verdict("x", "wrong", "Not yet", (), "nothing-written")
+
+
+@pytest.mark.parametrize(
+    ("id", "cells", "verdict", "source", "said"),
+    [
+        ("first-fill", HIP, STUB, "__global__ void k() {\n}\n", ""),
+        ("triton-blend", TRITON, STUB, TRITON[1], ""),
+        ("first-fill", HIP, dataclasses.replace(STUB, cause="left-out"), "__global__ void k() {\n}\n",
+         "the released exercise fails for 'left-out':\nNot yet"),
+        ("first-fill", HIP, dataclasses.replace(STUB, cause=""), "__global__ void k() {\n}\n",
+         "the released exercise fails for 'no known cause':\nNot yet"),
+        ("first-fill", HIP, dataclasses.replace(STUB, cause="nothing-printed"), "__global__ void k() {\n}\n",
+         "the released exercise fails for 'nothing-printed':\nNot yet"),
+        ("first-fill", HIP, dataclasses.replace(STUB, status="passed"), "__global__ void k() {\n}\n",
+         "the released exercise passes unedited"),
+        ("first-fill", HIP[1:2], STUB, None, "there is no cell to write in"),
+        ("triton-blend", TRITON[::2], STUB, None, "there is no cell to write in"),
+        *(("without-blas", ["%%hipcc\nint main() {}"], dataclasses.replace(STUB, cause=cause), "int main() {}", "")
+          for cause in ("nothing-printed", "nothing-launched", "not-begun")),
+        ("without-blas", ["%%hipcc\nint main() {}"], STUB, "int main() {}",
+         "the released exercise fails for 'nothing-written':\nNot yet"),
+    ],
+)  # fmt: skip
+def test_a_released_notebook_fails_because_nothing_is_written(id, cells, verdict, source, said, tmp_path, monkeypatch):
+    """The last cell to write in is judged; other cells, and what has another tag, are not."""
+    asked = []
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(course, "judged", lambda exercise, text: asked.append((exercise.id, text)) or verdict)
+    where = tmp_path / "exercises" / id / f"{id}.ipynb"
+    where.parent.mkdir(parents=True)
+    tagged = [{"source": text.splitlines(keepends=True), "metadata": {"tags": ["solution"]}} for text in cells]
+    others = [{"source": ["%%hip\n__global__ void other() {}"], "metadata": each} for each in ({}, {"tags": ["grade"]})]
+    where.write_text(json.dumps({"cells": [*tagged, *others]}))
+    found = [(each.where, each.what) for each in course.of_released(id)]
+    assert found == ([(f"exercises/{id}/{id}.ipynb", said)] if said else [])
+    assert asked == ([] if source is None else [(id, source)])
+
+
+def test_without_a_released_notebook_nothing_is_judged(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    assert said(course.of_released("first-fill")) == [
+        ("exercises/first-fill/first-fill.ipynb", "there is no released notebook")
+    ]
+
+
+def test_answers_are_run_wrong_ones_first(monkeypatch):
+    asked = []
+
+    def judged(exercise, source, explained=True):
+        asked.append((source, explained))
+        if source == "broken":
+            raise CheckError("It failed.", why="So.")
+        return STUB
+
+    wrong = [WrongAnswer("first-fill", "one", "", "c", "1"), WrongAnswer("first-fill", "two", "", "c", "2")]
+    right = {"usual": "3"}
+    monkeypatch.setattr(course, "judged", judged)
+    monkeypatch.setattr(course, "wrong_answers", lambda id: wrong)
+    monkeypatch.setattr(course, "right_answers", lambda id: right)
+    found = course.judged_answers("first-fill")
+    assert [(each.name, each.wrong, each.explained, each.verdict) for each in found] == [
+        ("one", wrong[0], True, STUB), ("two", wrong[1], True, STUB), ("usual", None, True, STUB)
+    ]  # fmt: skip
+    assert course.judged_wrong(load("first-fill"), wrong[0], explained=False).explained is False
+    assert asked == [("1", True), ("2", True), ("3", True), ("1", False)]
+    monkeypatch.setattr(course, "of_released", lambda id: [course.Complaint(id, "released", "mend")])
+    monkeypatch.setattr(course, "of_verdict", lambda exercise, each: [course.Complaint(exercise.id, each.name, "mend")])
+    assert [each.what for each in course.of_answers("first-fill")] == ["one", "two", "usual", "released"]
+    right["usual"] = "broken"
+    assert said(course.of_answers("first-fill")) == [("exercise first-fill", "It failed.\nSo.")]
+    monkeypatch.setattr(course, "definition", lambda id: course.Complaint(id, "no check.py", "write it"))
+    assert course.of_answers("first-fill") == []
 
 
 def test_the_answer_that_is_explained(monkeypatch):
