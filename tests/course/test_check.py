@@ -13,7 +13,7 @@ import check as course
 import pytest
 
 import gpulab.grading.library as library
-from gpulab.grading.answers import wrong_answer
+from gpulab.grading.answers import wrong_answer, wrong_answers
 from gpulab.grading.judge import judged
 from tests.course.small import LESSON, small_course
 
@@ -441,3 +441,38 @@ def test_what_is_looked_at(mine, monkeypatch):
     asked.clear()
     assert course.complaints(["02"]) == []
     assert asked == texts[:3]
+
+
+def test_some_lessons_need_more_wrong_answers(mine, monkeypatch):
+    count = len(wrong_answers("three-point-mean"))
+    for most, lacks in ((count, False), (count + 1, True)):
+        monkeypatch.setattr(course, "MORE_WRONG", {"02_simt": most})
+        said = [(each.what, each.todo) for each in course.of_exercise("three-point-mean")]
+        todo = f"write {most} plausible ones or more into wrong.toml"
+        assert said == ([(f"{count} wrong answers", todo)] if lacks else [])
+
+
+def test_all_that_an_exercise_lacks(mine):
+    """What its text and its definition do not have, each in its place."""
+    folder = mine / "exercises" / "three-point-mean"
+    (folder / "exercise.md").write_text("# Title\n")
+    exercise(mine, 'lesson="02_simt"', 'lesson="02_simt", archs=("gfx942",)', "check.py")
+    exercise(mine, 'section="Neighbours"', 'section="Nobody is here"', "check.py")
+    lesson(mine, "../exercises/three-point-mean/three-point-mean.ipynb", "#Exercises")
+    where = "exercise three-point-mean"
+    assert [(each.where, each.what) for each in course.of_exercise("three-point-mean")] == [(where, what) for what in (
+        "there is no picture", "the text does not say “About 20 minutes”", "the text does not say how to get a hint",
+        "the text does not say how it is judged", "the solution has no explanation",
+        "the grade cell does not check this exercise",
+        "the text has no `__global__ void smooth(int n, const float* in, float* out)`", "it is judged on gfx942",
+        "its lesson has no section “Nobody is here”", "lesson 02_simt does not link to it",
+    )]  # fmt: skip
+    exercise(mine, 'lesson="02_simt"', 'lesson="03_more"', "check.py")
+    said = [each.what for each in course.of_exercise("three-point-mean")]
+    assert said[-2:] == ["it is judged on gfx942", "its lesson 03_more does not exist"]
+    (folder / "exercise.md").unlink()
+    assert [each.what for each in course.of_exercise("three-point-mean")] == ["there is no exercise.md"]
+    (folder / "wrong.toml").write_text("[a\n")
+    (complaint,) = course.of_exercise("three-point-mean")
+    assert (complaint.where, complaint.todo) == (where, "docs/exercises.md shows its form.")
+    assert complaint.what.startswith("three-point-mean/wrong.toml cannot be read: ")
