@@ -111,6 +111,30 @@ def test_a_message_may_be_as_long_as_the_limits(
         other.recv(1 << 10)  # what is left of it
 
 
+def test_a_system_without_readv_reads_a_mebibyte_at_most(
+    ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("os.readv", raising=False)
+    asked, read = [], os.read
+
+    def counted(descriptor: int, size: int) -> bytes:
+        asked.append(size)
+        return read(descriptor, size)
+
+    monkeypatch.setattr("os.read", counted)
+    one, other = ends
+    data = np.arange(3 << 20, dtype="uint32").view("uint8")[: (2 << 20) + 5]
+    sender = threading.Thread(target=lambda: channel(one).send({"op": "run"}, [data]))
+    sender.start()
+    header, (found,) = channel(other).receive(time.monotonic() + 30)
+    sender.join()
+    assert (header, (found == data).all()) == ({"op": "run"}, True)
+    assert (asked[0], max(asked)) == (16, 1 << 20)
+    one.close()
+    with pytest.raises(Ended):
+        channel(other).receive(time.monotonic() + 10)
+
+
 @pytest.mark.parametrize("kept", [0, 1, 15, 16, 20, -1])
 def test_a_side_that_ends_within_a_message(ends: tuple[socket.socket, socket.socket], kept: int) -> None:
     one, other = ends
