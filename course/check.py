@@ -293,7 +293,7 @@ def of_exercise(id: str) -> Iterator[Complaint]:
         yield complaint_of(where, error, "mend wrong.toml")
         return
     right = right_answers(id)
-    fewest = max(FEWEST_WRONG, MORE_WRONG.get(exercise.lesson, 0))
+    fewest = MORE_WRONG.get(exercise.lesson, FEWEST_WRONG)
     if len(wrong) < fewest:
         yield Complaint(where, f"{len(wrong)} wrong answers", f"write {fewest} plausible ones or more into wrong.toml")
     written_in = languages.answers(exercise.language)

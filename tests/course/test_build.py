@@ -1,10 +1,13 @@
 """The pipeline: sources to notebooks, releases, and that committed notebooks are what their sources make."""
 
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import build
 import nbformat
@@ -126,6 +129,11 @@ def test_release_uses_a_stub_of_the_cells_own_language_and_gives_nothing_away(jo
         ("    // END SOLUTION\n", "", "END SOLUTION"),
         (":tags: [solution]\n\n# BEGIN", ":tags: [other]\n\n# BEGIN", "would be released"),
         (":tags: [grade]", ":tags: [other]", "tagged grade"),
+        (":tags: [solution]", ":tags: [other]", "an exercise needs a cell tagged solution and a cell tagged grade"),
+        (":tags: [grade]\n:points: 3", ":tags: [other]", "an exercise needs a cell tagged solution and a cell tagged"),
+        ("    // BEGIN SOLUTION\n", "", "a solution cell needs // BEGIN SOLUTION"),
+        ('arch = "gfx942"', 'device = "gfx942"', "tagged parameters and set arch"),
+        ("gpulab.use(arch)", "gpulab.use()", "the second code cell must start with"),
         (":tags: [grade]", ":tags: [grade, raises-exception]", "papermill"),
         (":points: 3", "points: 3", "write `:points: 3`, not `points: 3`"),
         (":tags: [parameters]\n\n", ":tags: [parameters]\n\ntags: [other]\n", r"write `:tags: \[other\]`"),
@@ -265,6 +273,84 @@ def test_check_fails_where_a_built_file_differs(job, monkeypatch, capsys):
     assert build.main([]) == 1
     assert (build.ROOT / job.executed).read_text() == "new\n"
     assert "stray.ipynb: no source makes it" in capsys.readouterr().out
+
+
+@pytest.fixture
+def built(monkeypatch, tmp_path):
+    """Three sources of a course with a picture: the second breaks a rule, the third ends in another error. What is
+    asked of workers is kept: how many, then each source and whether texts alone are built."""
+    asked = []
+    names = ("02_simt", "03_more", "saxpy-guard")
+    todo = [build.Job(name, tmp_path / f"{name}.md", Path(f"notebooks/{name}.ipynb"), None) for name in names]
+    results = (
+        {Path("notebooks/02_simt.ipynb"): "one\n"},
+        build.SourceError("it breaks a rule"),
+        ValueError("no number"),
+    )
+
+    @contextmanager
+    def workers(count):
+        asked.append(count)
+        yield SimpleNamespace(submit=submit)
+
+    def submit(work, job, texts):
+        assert work is build.build
+        asked.append((job.name, texts))
+        done, result = Future(), results[names.index(job.name)]
+        done.set_exception(result) if isinstance(result, Exception) else done.set_result(result)
+        return done
+
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "workers", workers)
+    monkeypatch.setattr(build, "as_completed", list)
+    monkeypatch.setattr(build, "pictures", lambda: {Path("notebooks/wave.svg"): "<svg/>\n"})
+    monkeypatch.setattr(build, "strays", lambda found: [Path("notebooks/old.ipynb")] if found == todo else None)
+    monkeypatch.setattr(build, "jobs", lambda only: [job for job in todo if not only or job.name in only])
+    return asked
+
+
+def printed(capsys):
+    return re.sub(r"in \d+ s", "in 0 s", capsys.readouterr().out).splitlines()
+
+
+def test_what_a_build_prints(built, capsys):
+    assert build.main([]) == 1
+    assert built == [2, ("02_simt", False), ("03_more", False), ("saxpy-guard", False)]
+    assert printed(capsys) == [
+        "notebooks/old.ipynb: no source makes it; remove it", "notebooks/wave.svg: built",
+        "notebooks/02_simt.ipynb: built", "03_more: it breaks a rule", "saxpy-guard: ValueError: no number",
+        "3 sources in 0 s, 3 problems",
+    ]  # fmt: skip
+    texts = [build.contents_of(Path("notebooks", name)) for name in ("02_simt.ipynb", "wave.svg")]
+    assert texts == ["one\n", "<svg/>\n"]
+    built.clear()
+    assert build.main(["--texts", "--only", "02_simt"]) == 0
+    assert built == [1, ("02_simt", True)]
+    assert printed(capsys) == ["notebooks/02_simt.ipynb: unchanged", "1 sources in 0 s, 0 problems"]
+
+
+def test_what_a_comparison_prints(built, capsys, tmp_path):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "wave.svg").write_text("<svg/>\n")
+    assert build.main(["--check"]) == 1
+    assert printed(capsys) == [
+        "notebooks/old.ipynb: no source makes it; remove it", "notebooks/wave.svg: unchanged",
+        "notebooks/02_simt.ipynb: differs from what its source makes; run `make notebooks`",
+        "--- committed", "+++ built", "@@ -0,0 +1 @@", "+one", "notebooks/02_simt.ipynb: differs",
+        "03_more: it breaks a rule", "saxpy-guard: ValueError: no number", "3 sources in 0 s, 4 problems",
+    ]  # fmt: skip
+    with pytest.raises(SystemExit):
+        build.main(["--check", "--texts"])
+    assert "not allowed with argument" in capsys.readouterr().err
+
+
+def test_workers_are_processes_that_start_afresh():
+    with build.workers(3) as pool:
+        assert (pool._max_workers, pool._mp_context.get_start_method()) == (3, "spawn")
+
+
+def test_how_long_and_in_how_many_processes_a_build_runs():
+    assert (build.PROCESSES, build.CELL_SECONDS) == (2, 300)
 
 
 def test_texts_change_and_outputs_stay_where_the_code_is_as_it_was(job):

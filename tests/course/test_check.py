@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +13,7 @@ import check as course
 import pytest
 
 import gpulab.grading.library as library
-from gpulab.grading.answers import wrong_answer
+from gpulab.grading.answers import wrong_answer, wrong_answers
 from gpulab.grading.judge import judged
 from tests.course.small import LESSON, small_course
 
@@ -315,3 +316,163 @@ def test_the_command_says_what_it_found(mine, capsys):
     assert course.main(["--no-answers"]) == 1
     assert "02_simt.md: the lesson lacks a prediction" in capsys.readouterr().out
     assert course.main(["--only", "nothing"]) == 2
+
+
+def test_all_that_the_command_prints(monkeypatch, capsys):
+    asked = []
+
+    def complaints(only, answers):
+        asked.append((only, answers))
+        if only == ["nothing"]:
+            raise build.SourceError("no source named nothing")
+        return [course.Complaint("a", "b", "c"), course.Complaint("d", "e.", "f")][: 2 if only else 0]
+
+    monkeypatch.setattr(course, "complaints", complaints)
+    for words, code, said in (
+        ([], 0, "0 complaints in 0 s\n"), (["--no-answers"], 0, "0 complaints in 0 s\n"),
+        (["--only", "02", "x"], 1, "a: b; c\nd: e; f\n2 complaints in 0 s\n"),
+        (["--only", "nothing"], 2, "no source named nothing\n"),
+    ):  # fmt: skip
+        assert (course.main(words), re.sub(r"in \d s", "in 0 s", capsys.readouterr().out)) == (code, said)
+    assert asked == [(None, True), (None, False), (["02", "x"], True), (["nothing"], True)]
+
+
+def found(complaints):
+    return [(each.where.removeprefix("course/lessons/"), each.what) for each in complaints]
+
+
+MANY = """# 02 · A lesson
+
+It has 64 KiB, and [more](https://example.org/a#b) is 5 ns away. See [a](#nothing), [b](absent.ipynb), ![](wave.svg).
+
+## One heading
+
+[here](#One-heading), [there](glossary.ipynb#Glossary), [nowhere](glossary.ipynb#Words), <mailto:a@b>, [m](mailto:a@b).
+
+## Numbers
+
+12 GB/s, said without a source. `7 GB/s` is code.
+
+<details>
+<summary>Right</summary>
+
+</details>
+<details>
+
+<summary>No line before</summary>
+
+</details>
+<details>
+<summary>No line after</summary>
+text
+</details>
+<details>
+<summary>Not closed
+
+<img src="a.svg" alt="words"> <img src="b.svg" alt="">
+
+- [three-point-mean](../exercises/three-point-mean/three-point-mean.ipynb): smooth (25 minutes)
+
+Somebody asked for `somebody`. The wave wants it.
+"""
+
+
+def test_all_that_is_wrong_with_a_text(mine):
+    (mine / "lessons" / "02_simt.md").write_text(MANY)
+    (job,) = build.jobs(["02"])
+    raw = "a folded answer would show raw markdown"
+    assert found(course.of_text(job)) == [
+        ("02_simt.md", "'12 GB/s' stands in a text without a source: '## Numbers 12 GB/s, said without a sou'"),
+        ("02_simt.md", "the link #nothing leads to no heading"),
+        ("02_simt.md", "the link absent.ipynb leads nowhere"),
+        ("02_simt.md", "the image wave.svg has no alternative text"),
+        ("02_simt.md", "the link glossary.ipynb#Words leads to no heading"),
+        ("02_simt.md", "it says that three-point-mean takes 25 minutes"),
+        ("02_simt.md", 'an image has no alternative text: <img src="b.svg" alt="">'),
+        ("02_simt.md:19", raw), ("02_simt.md:23", raw), ("02_simt.md:27", raw),
+        ("02_simt.md", "a <details> is not closed"),
+        ("02_simt.md", "it says 'somebody'"), ("02_simt.md", "it says 'Somebody'"),
+        ("02_simt.md", "it says 'wave wants': '5 minutes) Somebody asked for code. The wave wants it.'"),
+        ("02_simt.md", "it says 'asked for': 'oint-mean: smooth (25 minutes) Somebody asked for code. The wave want'"),
+    ]  # fmt: skip
+
+
+def test_all_that_a_lesson_lacks(mine):
+    lessons = mine / "lessons"
+    (lessons / "01_first.md").write_text("# 01 · First\n")
+    (lessons / "02_simt.md").write_text("# 02 · A lesson\n\nHow many?\n\n**Try it.** Why?\n\n**Try it.** Look.\n")
+    (mine / "pages" / "syllabus_day.md").write_text("# A day\n\n[01](01_first.ipynb)\n")
+    parts = [f"the lesson lacks {part}" for part in (
+        "a question in bold in its opening", "a prediction before a run (**Predict**)", "a folded answer",
+        "the section “What you have learned”", "the section “Exercises”", "**Further reading:**",
+        "a link to the glossary",
+    )]  # fmt: skip
+    first, second = build.jobs(["01", "02"])
+    assert found(course.of_lesson(first)) == [("01_first.md", part) for part in parts]
+    assert found(course.of_lesson(second)) == [("02_simt.md", what) for what in (
+        "the lesson before it, 01_first.md, does not link to it", "no syllabus names the lesson", *parts,
+        "a question to try has no folded answer: '**Try it.** Why?'",
+    )]  # fmt: skip
+
+
+def test_where_a_file_lies(tmp_path, mine):
+    assert course._where(mine / "lessons" / "02_simt.md") == "course/lessons/02_simt.md"
+    assert course._where(ROOT / "course" / "check.py") == "check.py"
+
+
+def test_what_is_looked_at(mine, monkeypatch):
+    """All of it, or what is named; answers run last, or not at all."""
+    asked = []
+    for name in ("of_course", "of_words"):
+        monkeypatch.setattr(course, name, lambda name=name: asked.append(name) or ())
+    for name in ("of_source", "of_text", "of_lesson"):
+        monkeypatch.setattr(course, name, lambda job, name=name: asked.append((name, job.name)) or ())
+    for name in ("of_exercise", "of_answers"):
+        complaint = course.Complaint("x", name, "")
+        monkeypatch.setattr(course, name, lambda id, name=name, it=complaint: asked.append((name, id)) or [it])
+    said = [each.what for each in course.complaints()]
+    texts = [(name, each) for each in ("02_simt", "glossary", "three-point-mean")
+             for name in ("of_source", "of_text", "of_lesson") if name != "of_lesson" or each == "02_simt"]  # fmt: skip
+    every = ["of_course", "of_words", *texts, ("of_exercise", "three-point-mean")]
+    assert (asked, said) == ([*every, ("of_answers", "three-point-mean")], ["of_exercise", "of_answers"])
+    asked.clear()
+    assert [each.what for each in course.complaints(answers=False)] == ["of_exercise"]
+    assert asked == every
+    asked.clear()
+    assert course.complaints(["02"]) == []
+    assert asked == texts[:3]
+
+
+def test_some_lessons_need_more_wrong_answers(mine, monkeypatch):
+    count = len(wrong_answers("three-point-mean"))
+    for most, lacks in ((count, False), (count + 1, True)):
+        monkeypatch.setattr(course, "MORE_WRONG", {"02_simt": most})
+        said = [(each.what, each.todo) for each in course.of_exercise("three-point-mean")]
+        todo = f"write {most} plausible ones or more into wrong.toml"
+        assert said == ([(f"{count} wrong answers", todo)] if lacks else [])
+
+
+def test_all_that_an_exercise_lacks(mine):
+    """What its text and its definition do not have, each in its place."""
+    folder = mine / "exercises" / "three-point-mean"
+    (folder / "exercise.md").write_text("# Title\n")
+    exercise(mine, 'lesson="02_simt"', 'lesson="02_simt", archs=("gfx942",)', "check.py")
+    exercise(mine, 'section="Neighbours"', 'section="Nobody is here"', "check.py")
+    lesson(mine, "../exercises/three-point-mean/three-point-mean.ipynb", "#Exercises")
+    where = "exercise three-point-mean"
+    assert [(each.where, each.what) for each in course.of_exercise("three-point-mean")] == [(where, what) for what in (
+        "there is no picture", "the text does not say “About 20 minutes”", "the text does not say how to get a hint",
+        "the text does not say how it is judged", "the solution has no explanation",
+        "the grade cell does not check this exercise",
+        "the text has no `__global__ void smooth(int n, const float* in, float* out)`", "it is judged on gfx942",
+        "its lesson has no section “Nobody is here”", "lesson 02_simt does not link to it",
+    )]  # fmt: skip
+    exercise(mine, 'lesson="02_simt"', 'lesson="03_more"', "check.py")
+    said = [each.what for each in course.of_exercise("three-point-mean")]
+    assert said[-2:] == ["it is judged on gfx942", "its lesson 03_more does not exist"]
+    (folder / "exercise.md").unlink()
+    assert [each.what for each in course.of_exercise("three-point-mean")] == ["there is no exercise.md"]
+    (folder / "wrong.toml").write_text("[a\n")
+    (complaint,) = course.of_exercise("three-point-mean")
+    assert (complaint.where, complaint.todo) == (where, "docs/exercises.md shows its form.")
+    assert complaint.what.startswith("three-point-mean/wrong.toml cannot be read: ")

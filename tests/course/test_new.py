@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import build
 import check as course
@@ -10,6 +11,8 @@ import pytest
 
 from gpulab.grading import load
 from tests.course.small import small_course
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -95,3 +98,29 @@ def test_the_solution_of_the_template_is_a_right_answer():
     solution = text.split("%%hip\n")[1].split("```")[0]
     plain = re.sub(r" *// (BEGIN|END) SOLUTION\n", "", solution)
     assert plain == (template / "right" / "usual.hip").read_text()
+
+
+@pytest.mark.parametrize("words", ["2", "02", "02_simt"])
+def test_what_a_new_exercise_has_and_what_is_said(mine, capsys, words):
+    """All files of the template, with its own name and lesson in each text; then the steps to go on with."""
+    (mine / "lessons" / "01_first.md").write_text("# 01 · First\n")
+    assert new.main(["twice-as-much", words]) == 0
+    template = ROOT / "course" / "template"
+    folder = mine / "exercises" / "twice-as-much"
+    wanted = {
+        path.relative_to(template): path.read_text(encoding="utf-8").replace("my-exercise", "twice-as-much")
+        .replace("00_lesson", "02_simt").replace("lesson 00", "lesson 02")
+        for path in texts(template)
+    }  # fmt: skip
+    assert {path.relative_to(folder): path.read_text(encoding="utf-8") for path in texts(folder)} == wanted
+    assert not list(folder.rglob("__pycache__"))
+    assert any("02_simt" in text and "twice-as-much" in text for text in wanted.values())
+    lesson = {"lesson": "course/lessons/02_simt.md", "stem": "02_simt"}
+    said = new.NEXT.format(folder="course/exercises/twice-as-much", name="twice-as-much", **lesson)
+    assert capsys.readouterr().out == f"{said}\n"
+
+
+def test_the_first_of_two_lessons_with_a_number_is_meant(mine):
+    (mine / "lessons" / "02_more.md").write_text("# 02 · More\n")
+    assert new.lesson_named("2").stem == "02_more"
+    assert new.lesson_named("02_simt").stem == "02_simt"

@@ -1,6 +1,7 @@
 """Parts of course/check.py and course/build.py, each alone: numbers at their limits, texts that have mistakes."""
 
 import dataclasses
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import check as course
 import nbformat
 import pytest
 
+from gpulab.errors import CheckError
 from gpulab.grading.answers import WrongAnswer
 from gpulab.grading.case import combinations
 from gpulab.grading.exercise import Cause, Requirement, multiple_of
@@ -187,6 +189,83 @@ def test_the_size_of_a_picture(monkeypatch):
     assert "not the same after its way through a file" in said(course.of_picture("x", verdict))[0][1]
 
 
+HIP = ["%%hip\nfirst();\n", "x = 1", "%%hip --name k\n__global__ void k() {\n}\n"]
+TRITON = ["import triton", "@triton.jit\ndef blend(x):\n    pass\n", "blend[1,](x)"]
+STUB = Verdict("x", "wrong", "Not yet", (), "nothing-written")
+
+
+@pytest.mark.parametrize(
+    ("id", "cells", "verdict", "source", "said"),
+    [
+        ("first-fill", HIP, STUB, "__global__ void k() {\n}\n", ""),
+        ("triton-blend", TRITON, STUB, TRITON[1], ""),
+        ("first-fill", HIP, dataclasses.replace(STUB, cause="left-out"), "__global__ void k() {\n}\n",
+         "the released exercise fails for 'left-out':\nNot yet"),
+        ("first-fill", HIP, dataclasses.replace(STUB, cause=""), "__global__ void k() {\n}\n",
+         "the released exercise fails for 'no known cause':\nNot yet"),
+        ("first-fill", HIP, dataclasses.replace(STUB, cause="nothing-printed"), "__global__ void k() {\n}\n",
+         "the released exercise fails for 'nothing-printed':\nNot yet"),
+        ("first-fill", HIP, dataclasses.replace(STUB, status="passed"), "__global__ void k() {\n}\n",
+         "the released exercise passes unedited"),
+        ("first-fill", HIP[1:2], STUB, None, "there is no cell to write in"),
+        ("triton-blend", TRITON[::2], STUB, None, "there is no cell to write in"),
+        *(("without-blas", ["%%hipcc\nint main() {}"], dataclasses.replace(STUB, cause=cause), "int main() {}", "")
+          for cause in ("nothing-printed", "nothing-launched", "not-begun")),
+        ("without-blas", ["%%hipcc\nint main() {}"], STUB, "int main() {}",
+         "the released exercise fails for 'nothing-written':\nNot yet"),
+    ],
+)  # fmt: skip
+def test_a_released_notebook_fails_because_nothing_is_written(id, cells, verdict, source, said, tmp_path, monkeypatch):
+    """The last cell to write in is judged; other cells, and what has another tag, are not."""
+    asked = []
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(course, "judged", lambda exercise, text: asked.append((exercise.id, text)) or verdict)
+    where = tmp_path / "exercises" / id / f"{id}.ipynb"
+    where.parent.mkdir(parents=True)
+    tagged = [{"source": text.splitlines(keepends=True), "metadata": {"tags": ["solution"]}} for text in cells]
+    others = [{"source": ["%%hip\n__global__ void other() {}"], "metadata": each} for each in ({}, {"tags": ["grade"]})]
+    where.write_text(json.dumps({"cells": [*tagged, *others]}))
+    found = [(each.where, each.what) for each in course.of_released(id)]
+    assert found == ([(f"exercises/{id}/{id}.ipynb", said)] if said else [])
+    assert asked == ([] if source is None else [(id, source)])
+
+
+def test_without_a_released_notebook_nothing_is_judged(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    assert said(course.of_released("first-fill")) == [
+        ("exercises/first-fill/first-fill.ipynb", "there is no released notebook")
+    ]
+
+
+def test_answers_are_run_wrong_ones_first(monkeypatch):
+    asked = []
+
+    def judged(exercise, source, explained=True):
+        asked.append((source, explained))
+        if source == "broken":
+            raise CheckError("It failed.", why="So.")
+        return STUB
+
+    wrong = [WrongAnswer("first-fill", "one", "", "c", "1"), WrongAnswer("first-fill", "two", "", "c", "2")]
+    right = {"usual": "3"}
+    monkeypatch.setattr(course, "judged", judged)
+    monkeypatch.setattr(course, "wrong_answers", lambda id: wrong)
+    monkeypatch.setattr(course, "right_answers", lambda id: right)
+    found = course.judged_answers("first-fill")
+    assert [(each.name, each.wrong, each.explained, each.verdict) for each in found] == [
+        ("one", wrong[0], True, STUB), ("two", wrong[1], True, STUB), ("usual", None, True, STUB)
+    ]  # fmt: skip
+    assert course.judged_wrong(load("first-fill"), wrong[0], explained=False).explained is False
+    assert asked == [("1", True), ("2", True), ("3", True), ("1", False)]
+    monkeypatch.setattr(course, "of_released", lambda id: [course.Complaint(id, "released", "mend")])
+    monkeypatch.setattr(course, "of_verdict", lambda exercise, each: [course.Complaint(exercise.id, each.name, "mend")])
+    assert [each.what for each in course.of_answers("first-fill")] == ["one", "two", "usual", "released"]
+    right["usual"] = "broken"
+    assert said(course.of_answers("first-fill")) == [("exercise first-fill", "It failed.\nSo.")]
+    monkeypatch.setattr(course, "definition", lambda id: course.Complaint(id, "no check.py", "write it"))
+    assert course.of_answers("first-fill") == []
+
+
 def test_the_answer_that_is_explained(monkeypatch):
     answers = [dataclasses.replace(WRONG, name=str(number), cause=cause) for number, cause in enumerate(("few", "own"))]
     monkeypatch.setattr(course, "wrong_answers", lambda id: answers)
@@ -313,3 +392,75 @@ def test_the_kernel_that_a_notebook_is_built_with(tmp_path, monkeypatch):
     assert "JPY_SESSION_NAME" not in environment
     assert (environment["GPULAB_LIBRARY"], environment["PYTHONHASHSEED"]) == ("virtual", "0")
     assert environment["PYTHONPATH"] == f"{build.ROOT}:/more"
+
+
+def test_outputs_that_a_notebook_keeps(tmp_path, monkeypatch):
+    """Device addresses are the same on every machine; what lives as long as its kernel, colours and places of an error
+    are left out."""
+    address, widget = "0x7f12345678ab", "application/vnd.jupyter.widget-view+json"
+    data = {"text/plain": f"at {address}", "image/png": address, widget: {"model_id": "1"}}
+    outputs = [
+        nbformat.v4.new_output("stream", text=f"{address}\n"), nbformat.v4.new_output("display_data", data),
+        nbformat.v4.new_output("error", ename="E", evalue=f"\x1b[31mat\x1b[0m {address}", traceback=["File a.py", "b"]),
+    ]  # fmt: skip
+
+    class Client:
+        def __init__(self, notebook, **settings):
+            self.cell = notebook.cells[0]
+
+        def execute(self, env):
+            self.cell.outputs = outputs
+
+    monkeypatch.setattr("nbclient.NotebookClient", Client)
+    cells = [nbformat.v4.new_code_cell("1"), nbformat.v4.new_markdown_cell("text")]
+    made = build.execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    stream, display, error = made.cells[0].outputs
+    assert stream.text == "0x7f0000010000\n"
+    assert display.data == {"text/plain": "at 0x7f0000010000", "image/png": address}
+    assert error.traceback == ["E: at 0x7f0000010000"]
+    assert made.metadata.language_info == {"name": "python"}
+
+
+def test_ids_of_cells_have_64_characters_at_most(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    source = tmp_path / "exercise.md"
+    source.write_text(
+        '# Title\n\n```{code-cell}\n:tags: [parameters]\n\narch = "gfx942"\n```\n\n'
+        "```{code-cell}\nimport gpulab\n\ngpulab.use(arch)\n```\n\n"
+        "```{code-cell}\n:tags: [solution]\n\n# BEGIN SOLUTION\n# END SOLUTION\n```\n\n"
+        "```{code-cell}\n:tags: [grade]\n\n1\n```\n"
+    )
+    name = "a-b" + "x" * 60
+    job = build.Job(name, source, Path("solutions/a/a.ipynb"), Path("exercises/a/a.ipynb"))
+    short = "x" * 53
+    assert [cell.id for cell in build.read(job).cells] == [
+        f"a-b{short}-00", f"a-b{short}-01", f"a-b{short}-02", f"a-b{short}-answer-1", f"a-b{short}-check-2"
+    ]  # fmt: skip
+
+
+def test_a_difference_has_one_line_of_context(monkeypatch):
+    monkeypatch.setattr(build, "contents_of", lambda path: "a\nb\nc\nd\ne\n")
+    said = ["--- committed", "+++ built", "@@ -2,3 +2,3 @@", " b", "-c", "+C", " d"]
+    assert build.difference(Path("x"), "a\nb\nC\nd\ne\n").split("\n") == said
+
+
+def test_one_cell_of_code_is_not_enough(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    source = tmp_path / "02_simt.md"
+    source.write_text('# Title\n\n```{code-cell}\n:tags: [parameters]\n\narch = "gfx942"\n```\n')
+    job = build.Job("02_simt", source, Path("notebooks/02_simt.ipynb"), None)
+    with pytest.raises(build.SourceError, match="the first code cell must be tagged parameters and set arch"):
+        build.read(job)
+    source.write_bytes(b"\n# Title\n\nzw\xf6lf\n")
+    with pytest.raises(build.SourceError, match=r"^02_simt\.md: line 4 is not text in UTF-8; save the file in it$"):
+        build.read(job)
+
+
+def test_the_cells_of_a_lesson_are_not_graded(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    source = tmp_path / "02_simt.md"
+    for tag in ("solution", "grade"):
+        source.write_text(f"# Title\n\n```{{code-cell}}\n:tags: [{tag}]\n\n1\n```\n")
+        job = build.Job("02_simt", source, Path("notebooks/02_simt.ipynb"), None)
+        with pytest.raises(build.SourceError, match=r"^02_simt\.md: a lesson has no solution or grade cells$"):
+            build.read(job)

@@ -109,6 +109,8 @@ def test_marks(dtype, pattern):
     assert [int(each) for each in guards] == [pattern ^ 5] * 2
     buffer = Buffer(Array("a", np.zeros((2, 2), dtype)), 2, 4).contents
     assert buffer.view(f"uint{8 * size}").tolist() == [pattern ^ 5] * 2 + [0] * 4 + [pattern ^ 5] * 2
+    first = Buffer(Array("a", np.zeros(1, dtype)), 1).contents
+    assert first.view(f"uint{8 * size}").tolist() == [pattern ^ 1, 0, pattern ^ 1]
 
 
 def test_distinct_numbers():

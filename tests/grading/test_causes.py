@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gpulab.grading import causes
-from gpulab.grading.case import Array, Step, sentinel
+from gpulab.grading.case import Array, Run, Step, sentinel
 from gpulab.grading.exercise import Cause
-from gpulab.grading.outcome import Outcome
+from gpulab.grading.outcome import Outcome, Weak
 from gpulab.grading.program import ProgramExercise
 from gpulab.grading.program_case import ProgramCase
 from gpulab.module import Resources
@@ -74,6 +74,18 @@ def dynamic(source: str = "extern __shared__ float s[];", lds: int = 0, declared
                    prepared=SimpleNamespace(resources=taken))  # type: ignore[arg-type]  # fmt: skip
 
 
+def late(seen: Outcome) -> Outcome:
+    """The same, and wrong on weak memory."""
+    return replace(seen, weak=Weak(1, Run(RIGHT.tight.after)))
+
+
+def storing(seen: Outcome) -> Outcome:
+    """The same, with a profiled run that stores to memory."""
+    access = SimpleNamespace(action="store", space="global", lanes=1)
+    launches: Any = (SimpleNamespace(accesses=[access]),)
+    return replace(seen, profile=lambda: Run(seen.tight.after, launches=launches))
+
+
 KERNELS: dict[str, list[tuple[Outcome, bool]]] = {
     "no-dynamic-lds": [
         (dynamic(), True), (dynamic("extern __attribute__((shared)) int s[];"), True),
@@ -87,6 +99,17 @@ KERNELS: dict[str, list[tuple[Outcome, bool]]] = {
     "private-memory": [(stopped(RIGHT, kind="scratch out of bounds"), True),
                        (guarded(RIGHT, kind="stack overflow"), True), (stopped(RIGHT), False), (RIGHT, False)],
     "nothing-written": [(UNWRITTEN, True), (stopped(UNWRITTEN), False), (PARTLY, False), (RIGHT, False)],
+    "adds-to-what-was-there": [(storing(UNWRITTEN), True), (UNWRITTEN, False), (storing(RIGHT), False),
+                               (storing(stopped(UNWRITTEN)), False)],
+    "weak-memory": [
+        (late(RIGHT), True), (RIGHT, False), (late(stopped(RIGHT, **RACE)), False),
+        (late(stopped(RIGHT, **{**RACE, "kind": "lane conflict"})), False),
+        (late(stopped(RIGHT, **{**RACE, "kind": "barrier"})), True), (late(stopped(RIGHT, **RACE, memory="lds")), True),
+        (late(stopped(RIGHT, **RACE, access="read")), True), (late(stopped(RIGHT, **{**RACE, "other": None})), True),
+        (late(stopped(RIGHT, **{**RACE, "other": replace(OTHER, access="read")})), True),
+        (late(stopped(RIGHT, **{**RACE, "address": None})), True),
+        (late(stopped(RIGHT, **{**RACE, "address": 1004})), True),
+    ],
     "changed-input": [(INPUT, True), (WRONG, False), (RIGHT, False)],
     "own": [],
     "same-element": [

@@ -1,12 +1,14 @@
 """Cases that are drawn with a seed, and the criteria that all cases together decide."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from gpulab.grading import drawing
 from gpulab.grading.criteria import Criterion
 from gpulab.grading.drawing import COUNT, drawn
-from gpulab.grading.exercise import Cause, Requirement
+from gpulab.grading.exercise import Cause, Promise, Requirement
 from gpulab.grading.judge import judge
 from gpulab.grading.library import exercise_ids, load
 from gpulab.grading.program import ProgramExercise
@@ -146,3 +148,52 @@ def test_data_are_drawn_too():
 def test_an_exercise_may_draw_by_itself():
     own = replace(load("saxpy-guard"), drawn=lambda random: [{"n": int(random.integers(7, 9)), "block": 64}])
     assert all(parameters["n"] in (7, 8) for seed in range(9) for parameters, _ in drawn(own, seed))
+
+
+@pytest.mark.parametrize(
+    ("value", "smallest", "large", "least", "most"),
+    [
+        (20, 1, False, 15, 25), (20, 18, False, 18, 25), (20, None, False, 20, 25), (4, 1, False, 1, 7),
+        (15, 1, False, 12, 18), (16, 1, False, 12, 20), (256, 1, False, 192, 320), (257, 1, False, 241, 273),
+        (0, 0, False, 0, 3), (100, 1, True, 100, 124), (512, 1, True, 512, 512), (4096, 1, True, 4096, 4352),
+        (0, 0, True, 0, 3), (1, 1, True, 1, 4),
+    ],
+)  # fmt: skip
+def test_between_which_sizes_one_is_drawn(value, smallest, large, least, most):
+    """A quarter smaller or larger, three at least; beyond 256 a sixteenth. The largest is not made smaller, and what
+    divides it and 64 divides what is drawn. Blocks stay."""
+    exercise = tiny(smallest={} if smallest is None else {"n": smallest})
+    for end, wanted in ((0, least), (1, most)):
+        random = SimpleNamespace(integers=lambda low, high, endpoint, end=end: (low, high)[end] if endpoint else None)
+        assert drawing._sizes(exercise, {"block": 8, "n": value}, random, large) == {"block": 8, "n": wanted}
+
+
+def test_a_case_that_breaks_a_promise_is_drawn_again_a_hundred_times():
+    even = Promise("even", lambda given: given["n"] % 2 == 0)
+    exercise, base = tiny(cases=({"n": 20},), promises=(even,)), {"n": 20}
+    for odd, found in ((99, 16), (100, 20)):
+        drawn_numbers = iter([0] * odd + [1])  # from 15 on
+        random = SimpleNamespace(integers=lambda low, high, endpoint, numbers=drawn_numbers: next(numbers))
+        assert drawing._near(exercise, base, random) == {"n": found}
+
+
+def test_three_cases_are_drawn_near_others_and_one_near_the_largest():
+    """The largest is the one whose sizes have the greatest sum."""
+    exercise = tiny(cases=({"n": 40, "block": 8}, {"n": 8, "block": 64}, {"n": 41, "block": 4}))
+    asked = []
+    random = SimpleNamespace(
+        choice=lambda count, number: asked.append((count, number)) or [0, 2, 0],
+        integers=lambda low, high, endpoint: low,
+    )
+    found = drawing._usual(exercise, random)
+    assert asked == [(3, 3)]
+    assert found == ({"n": 30, "block": 8}, {"n": 31, "block": 4}, {"n": 30, "block": 8}, {"n": 8, "block": 64})
+
+
+def test_seeds_of_weak_memory():
+    """The first ones for everybody; of a drawn case others, that follow from its number."""
+    assert list(drawing.weak_seeds(4, None)) == [0, 1, 2, 3]
+    one, same, other = (drawing.weak_seeds(4, secret) for secret in (5, 5, 6))
+    assert one == same != other
+    assert (len(one), len(set(one)), min(one) >= 0, max(one) < drawing.SEEDS) == (4, 4, True, True)
+    assert drawing.weak_seeds(3, 5) != one[:3]

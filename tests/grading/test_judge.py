@@ -1,18 +1,21 @@
 """What the judge concludes and says, with Python functions in place of kernels."""
 
+import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gpulab.errors import CheckError, CompileError
+from gpulab.grading import judge as judging
 from gpulab.grading import report
 from gpulab.grading.bench import WrongSignature
-from gpulab.grading.case import Array, Case, Value, combinations, sentinel
+from gpulab.grading.case import Array, Case, Run, Value, combinations, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement
-from gpulab.grading.judge import SHRINK_LAUNCHES, judge, smaller
+from gpulab.grading.judge import judge, smaller
 from gpulab.grading.library import load
-from gpulab.grading.submission import check, is_outdated, source_of
+from gpulab.grading.submission import cells_run, check, first_line_of, is_outdated, source_of
 from gpulab.grading.verdict import Verdict
 from gpulab.records import Fault
 from tests.grading.fakes import PythonBench
@@ -274,9 +277,119 @@ def test_the_same_parameters_always_give_the_same_distinct_data():
 
 
 def test_smaller_inputs_stay_above_the_floor():
-    assert all(row["n"] >= 2 and row["n"] < 7 for row in smaller({"n": 7}, {"n": 2}))
-    assert list(smaller({"n": 2}, {"n": 2})) == []
-    assert SHRINK_LAUNCHES < 100
+    """First the smallest and three more, then an eighth, half, and one less; each kind for all parameters."""
+    found = [(row["n"], row["m"]) for row in smaller({"n": 100, "m": 20, "block": 8}, {"n": 2, "m": 1})]
+    assert found == [
+        (2, 20), (100, 1), (3, 20), (100, 2), (4, 20), (100, 3), (5, 20), (100, 4), (12, 20), (50, 20), (100, 10),
+        (99, 20), (100, 19),
+    ]  # fmt: skip
+    assert list(smaller({"n": 4}, {"n": 2})) == [{"n": 2}, {"n": 3}]
+    assert list(smaller({"n": 2}, {"n": 2})) == list(smaller({"n": 9}, {})) == []
+
+
+@pytest.mark.parametrize(("most", "found"), [(6, 40), (7, 39), (13, 38)])
+def test_so_many_smaller_inputs_are_tried(monkeypatch, most, found):
+    """Of 40: 1, 2, 3, 4, 5, 20 and 39, which fails as well; of 39: 1, 2, 3, 4, 19 and 38."""
+
+    def wrong_from_21(thread, n, x, out):
+        if thread.number < n:
+            out[thread.number] = 10 * thread.number + (n >= 21)
+
+    assert (judging.SHRINK_LAUNCHES, judging.WEAK_LIMIT, judging.VISIBLE) == (60, 16384, 10)
+    monkeypatch.setattr(judging, "SHRINK_LAUNCHES", most)
+    verdict = judge(tiny(cases=({"n": 40},)), "source", PythonBench(wrong_from_21))
+    assert verdict.smallest == {"n": found}
+    assert ("(the smallest input found)" in " ".join(verdict.text.split())) is (found < 40)
+
+
+def recording(faults=(), after=None):
+    """A kernel that keeps what it is asked to run; its runs have these kinds of faults one after the other."""
+    calls, left = [], iter(faults)
+
+    def run(case, buffers, limit, checked=False, wanted=None, profiled=False, weak=None):
+        calls.append(([(each.array.name, each.guard, each.number) for each in buffers], limit, checked, wanted,
+                      profiled, weak))  # fmt: skip
+        kind = next(left, "")
+        fault = None if not kind else Fault(kind, "k", None, "x", (0, 0, 0), 0, None, None)
+        results = {}
+        for each in buffers:
+            data = each.contents.copy()
+            if each.array.is_output:
+                data[each.guard : each.guard + each.array.data.size] = each.array.expected.reshape(-1)
+            results[each.array.name] = after(data, weak) if after is not None else data
+        return Run(results, fault)
+
+    return SimpleNamespace(run=run, arch="gfx942", wave_size=64, calls=calls, resources={}, isa={})
+
+
+@pytest.mark.parametrize(("n", "guard"), [(0, 64), (64, 64), (65, 72), (1 << 16, 1 << 16), ((1 << 16) + 1, 1 << 16)])
+def test_a_case_runs_tightly_then_with_guards(n, guard):
+    """As many guard elements as threads, 64 at least and 65,536 at most; the tight run is a checked one."""
+    exercise, kernel = tiny(instruction_limit=500), recording()
+    outcome = judging.run_case(exercise, kernel, "source", exercise.case({"n": n}))
+    assert kernel.calls == [
+        ([("x", 0, 0), ("out", 0, 1)], 500, True, None, False, None),
+        ([("x", guard, 0), ("out", guard, 1)], 500, False, None, False, None),
+    ]
+    assert (outcome.guard, outcome.arch, outcome.wave_size, outcome.source, outcome.hidden, outcome.language) == (
+        guard, "gfx942", 64, "source", False, "hip"
+    )  # fmt: skip
+    assert outcome.prepared is kernel
+    assert judging.run_case(exercise, recording(), "source", exercise.case({"n": n}), 0).hidden is True
+
+
+def test_a_case_that_does_not_end_runs_once():
+    exercise, kernel = tiny(), recording(["timeout"])
+    outcome = judging.run_case(exercise, kernel, "source", exercise.case({"n": 3}), 5)
+    assert (len(kernel.calls), outcome.tight is outcome.guarded, outcome.guard, outcome.hidden) == (1, True, 0, True)
+    other = recording(["out of bounds"])
+    judging.run_case(exercise, other, "source", exercise.case({"n": 3}))
+    assert len(other.calls) == 2
+
+
+def test_writers_are_asked_for_where_a_requirement_watches_them():
+    watch = Requirement("w", "w", lambda seen: "", watches=True, when=lambda case: case.parameters["n"] == 3)
+    exercise = tiny(requirements=(Requirement("few", "few", lambda seen: ""), watch))
+    for n, wanted in ((3, {"out": range(3)}), (4, None)):
+        kernel = recording()
+        judging.run_case(exercise, kernel, "source", exercise.case({"n": n}))
+        assert [call[3] for call in kernel.calls] == [wanted, None]
+
+
+@pytest.mark.parametrize(
+    ("faults", "wrong_from", "seeds", "found"),
+    [
+        ([], 99, [0, 1, 2], None), ([], 1, [0, 1], 1), ([], 0, [0], 0), (["race"], 99, [0, 1, 2], None),
+        (["barrier"], 99, [], None), (["", "", "", "timeout"], 99, [0, 1], 1),
+    ],
+)  # fmt: skip
+def test_runs_on_weak_memory_follow_a_right_one(faults, wrong_from, seeds, found):
+    """Until one is wrong or has a fault; each for 16,384 instructions of a wave at most."""
+
+    def after(data, weak):
+        return data + 1 if weak is not None and weak >= wrong_from else data
+
+    exercise = tiny(instruction_limit=20_000)
+    case = replace(exercise.case({"n": 3}), weak=3)
+    kernel = recording(faults, after)
+    outcome = judging.run_case(exercise, kernel, "source", case)
+    assert [call[5] for call in kernel.calls[2:]] == seeds
+    assert {call[1:5] for call in kernel.calls[2:]} <= {(16384, False, None, False)}
+    assert (None if outcome.weak is None else outcome.weak.seed) == found
+
+
+@pytest.mark.parametrize(
+    ("shapes", "large"),
+    [
+        ([(9,)], False), ([(10,)], True), ([(2, 8)], False), ([(8, 2)], False), ([(3, 4)], True), ([(3, 3)], False),
+        ([(1, 2, 5)], True), ([(2,), (12,)], True), ([], False),
+    ],
+)  # fmt: skip
+def test_a_case_that_shows_a_pattern(shapes, large):
+    """Ten elements; an image has three rows and columns, too."""
+    outputs = tuple(Array("o", sentinel("int32", shape), np.zeros(shape, "int32")) for shape in shapes)
+    case = Case({}, (1, 1, 1), (1, 1, 1), (*outputs, Array("x", np.zeros(99, "int32"))))
+    assert judging._large(case) is large
 
 
 def test_source_is_found_in_what_a_learner_passes():
@@ -293,6 +406,89 @@ def test_source_is_found_in_what_a_learner_passes():
         source_of("x", 5)
 
 
+KERNEL = "__global__ void k() {}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (SimpleNamespace(source=KERNEL, _code=SimpleNamespace(first_line=2)), 2),
+        (SimpleNamespace(code=SimpleNamespace(source=KERNEL)), 1),
+        (SimpleNamespace(source=" ", module=SimpleNamespace(source=KERNEL, _code=SimpleNamespace(first_line=3))), 3),
+        (SimpleNamespace(module=SimpleNamespace(code=SimpleNamespace(source=KERNEL), _code=None)), 1),
+        (SimpleNamespace(source=KERNEL, _code=SimpleNamespace(first_line="2")), 1), (KERNEL, 1),
+    ],
+)  # fmt: skip
+def test_where_a_source_and_its_first_line_stand(answer, line):
+    assert (source_of("x", answer), first_line_of(answer)) == (KERNEL, line)
+
+
+@pytest.mark.parametrize("answer", [SimpleNamespace(source=""), SimpleNamespace(source=3, code=None), 5])
+def test_what_has_no_source_is_refused(answer):
+    with pytest.raises(CheckError) as error:
+        source_of("x", answer)
+    kind = type(answer).__name__
+    assert error.value.what == f"There is no kernel source in what was given to gpulab.check('x', ...): {kind}."
+    hint = "run the %%hip cell with your kernel first, then gpulab.check('x', name_of_your_kernel); "
+    assert error.value.hint == f"{hint}a program gets its name by %%hipcc --name my_program."
+
+
+def test_cells_that_were_run(monkeypatch):
+    for shell, found in (
+        (None, []), (SimpleNamespace(history_manager=None), []),
+        (SimpleNamespace(history_manager=SimpleNamespace(input_hist_raw=["", "a = 1"])), ["", "a = 1"]),
+    ):  # fmt: skip
+        monkeypatch.setattr("IPython.get_ipython", lambda shell=shell: shell)
+        assert cells_run() == found
+    monkeypatch.delitem(sys.modules, "IPython")
+    assert cells_run() == []
+
+
+def test_what_check_adds_to_a_verdict(monkeypatch):
+    """A row above it on a kernel whose last cell is another one, a row below it on the learner's file."""
+    asked = []
+
+    def judged(exercise, source, first_line, bench, seed):
+        asked.append((exercise.id, source, first_line, bench, seed))
+        return Verdict("first-fill", "wrong", "Not yet", (report.VerdictRow("wrong", "all"),), "own")
+
+    def record(*attempt):
+        asked.append(attempt)
+        return "the file cannot be written"
+
+    monkeypatch.setattr("gpulab.grading.submission.judged", judged)
+    monkeypatch.setattr("gpulab.grading.submission.record_attempt", record)
+    cells = ["%%hip\nvoid fill() {}", "%%hip\nvoid fill() { oops }"]
+    monkeypatch.setattr("gpulab.grading.submission.cells_run", lambda: cells)
+    old = SimpleNamespace(source="void fill() {}", _code=SimpleNamespace(first_line=2))
+    bench = object()
+    found = check("first-fill", old, bench=bench, seed=7)
+    assert found.rows == (report.outdated("fill"), report.VerdictRow("wrong", "all"),
+                          report.progress("the file cannot be written"))  # fmt: skip
+    assert asked == [("first-fill", old.source, 2, bench, 7), ("first-fill", False, "own")]
+    assert [row.label for row in check("first-fill", old.source, record=False).rows] == ["wrong"]
+    assert asked[2:] == [("first-fill", old.source, 1, None, None)]
+    for verdict, noted in (
+        (Verdict("first-fill", "passed", "Passed", (), "own"), (True, "")),
+        (Verdict("first-fill", "fault", "Not yet"), (False, "fault")),
+    ):
+        monkeypatch.setattr("gpulab.grading.submission.judged", lambda *a, seed, verdict=verdict: verdict)
+        check("first-fill", old.source)
+        assert asked[-1] == ("first-fill", *noted)
+    monkeypatch.setattr("gpulab.grading.submission.record_attempt", lambda *attempt: "")
+    assert check("first-fill", old.source) is verdict
+
+
+def test_the_name_of_a_kernel_as_a_text_is_no_answer():
+    with pytest.raises(CheckError) as error:
+        check("first-fill", " fill\n")
+    assert (
+        error.value.what
+        == "gpulab.check('first-fill', ' fill\\n'): this is the kernel's name as a text, not the kernel."
+    )
+    assert error.value.hint == "write it without quotation marks: gpulab.check('first-fill', fill)."
+
+
 def test_a_kernel_is_outdated_when_a_later_cell_with_it_differs():
     old, new = "__global__ void fill(int n) { }\n", "__global__ void fill(int n) { oops }\n"
     assert not is_outdated(old, "fill", [])
@@ -300,6 +496,8 @@ def test_a_kernel_is_outdated_when_a_later_cell_with_it_differs():
     assert is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n" + new, "gpulab.check('x', fill)"])
     assert not is_outdated(new, "fill", ["%%hip\n" + old, "%%hip\n" + new])
     assert not is_outdated(old, "fill", ["%%hip\n" + old, "%%hip\n__global__ void refill(int n) { }"])
+    assert not is_outdated(old, "fill", ["%%hip\n" + old, "print('fill (')"])
+    assert is_outdated(old, "fill", ["%%hip\n" + old, "\n%%cuda\n" + new.replace("fill(", "fill (")])
 
 
 def test_unknown_exercise_names_near_ones():

@@ -459,3 +459,65 @@ def test_writers_come_from_a_checked_run_without_guards() -> None:
     assert limit > 100_000_000
     with pytest.raises(CheckError, match="nothing that could run n = 10"):
         ask.writers(outcome(prepared=None), "out")
+
+
+def by(block: int, thread: int | None) -> Access:
+    place = None if thread is None else (thread, 0, 0)
+    return Access(LINE, "global_store_dword", (block, 0, 0), 0, 0, place, "write")
+
+
+@pytest.mark.parametrize(
+    ("shape", "wave_size", "writers", "complaint"),
+    [
+        ((4, 10), 64, {("out", 0): by(0, 0), ("out", 19): by(0, 127), ("out", 20): by(1, 0)}, ""),
+        ((4, 10), 64, {("out", 39): by(1, 64)}, ""),
+        ((4, 10), 64, {("out", 9): by(0, 64)},
+         "wave 1 of the grid stores elements of row 0, and row 0 belongs to wave 0"),
+        ((4, 10), 64, {("out", 10): by(0, 63)},
+         "wave 0 of the grid stores elements of row 1, and row 1 belongs to wave 1"),
+        ((4, 10), 32, {("out", 20): by(0, 64), ("out", 39): by(0, 127)}, ""),
+        ((8,), 64, {("out", 3): by(1, 64), ("out", 2): by(1, 63)}, ""),
+        ((8,), 64, {("out", 3): by(0, 5)}, "wave 0 of the grid stores out[3], and row 3 belongs to wave 3"),
+        ((8,), 64, {("out", 3): by(0, None), ("b", 3): by(0, 5)}, ""), ((8,), 64, {}, ""),
+        ((8,), 64, {("b", 3): by(0, 5), ("out", 1): by(0, 5)},
+         "wave 0 of the grid stores out[1], and row 1 belongs to wave 1"),
+    ],
+)  # fmt: skip
+def test_a_row_belongs_to_the_wave_with_its_number(
+    shape: tuple[int, ...], wave_size: int, writers: dict[tuple[str, int], Access], complaint: str
+) -> None:
+    case = Case({}, (2, 1, 1), (128, 1, 1), (Array("out", np.zeros(shape), np.ones(shape)),))
+    asked = ask.row_by_its_wave("out")
+    assert said(asked, outcome(case=case, writers=writers, wave_size=wave_size)) == complaint
+    assert (asked.name, asked.title, asked.watches, asked.shrinks) == (
+        "row-by-its-wave", "wave k of the grid stores row k", True, True
+    )  # fmt: skip
+
+
+LAUNCHES = "one<<<1, 1>>>(); BETWEEN two<<<1, 1>>>();"
+APART = (
+    "two is in another stream than one, and nothing makes it wait: here it ran later because the virtual GPU runs "
+    "kernels in the order of their launches"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "orders", "graph", "complaint"),
+    [
+        (LAUNCHES, {(0, 2)}, None, ""), (LAUNCHES, set(), None, APART), (LAUNCHES, {(2, 0)}, None, APART),
+        (LAUNCHES, set(), 1, ""), (LAUNCHES.replace("BETWEEN", "hipDeviceSynchronize();"), set(), None, ""),
+        (LAUNCHES.replace("BETWEEN", "while (hipEventQuery(e)) {}"), set(), None, ""),
+        (f"hipFree(a); {LAUNCHES} hipMemcpy(b, c, 1, k);", set(), None, APART),
+        ("hipDeviceSynchronize(); launch();", set(), None, ""), ("launch();", set(), None, APART),
+        ("hipLaunchKernelGGL(one, 1); hipFree(a); hipModuleLaunchKernel(two);", set(), None, ""),
+    ],
+)  # fmt: skip
+def test_kernels_wait_for_the_one_before(
+    code: str, orders: set[tuple[int, int]], graph: int | None, complaint: str
+) -> None:
+    kinds = (("kernel", "one"), ("copy", "c"), ("kernel", "two"))
+    work = [SimpleNamespace(kind=kind, name=name, graph=graph) for kind, name in kinds]
+    seen: Any = SimpleNamespace(activities=work, code=code, comes_after=lambda first, second: (first, second) in orders)
+    asked = ask.kernels_in_order()
+    assert asked.complaint(seen) == complaint
+    assert (asked.name, asked.title) == ("kernels-in-order", "each kernel waits for the one before it")

@@ -12,7 +12,7 @@ import pytest
 from gpulab.errors import CheckError
 from gpulab.grading import outcome as outcomes
 from gpulab.grading.case import Array, Run, Step, sentinel
-from gpulab.grading.outcome import Outcome, ProgramOutcome
+from gpulab.grading.outcome import Outcome, ProgramOutcome, Weak
 from gpulab.grading.program_case import ProgramCase
 from gpulab.records import Access, AllocationNote, Fault
 from tests.grading.test_failed_parts import given, made, output
@@ -101,6 +101,44 @@ def test_nothing_written(size: int, nothing: bool) -> None:
     two = made(output("a", 1), output("b", size), found={"a": sentinel("int32", 1), "b": sentinel("int32", size)})
     assert two.nothing_written() == nothing
     assert not made(output("a", 5), output("b", size), found={"b": sentinel("int32", size)}).nothing_written()
+
+
+UNTOUCHED = made(given("x"), output("a"), found={"a": sentinel("int32", 4)})
+
+
+def test_what_weak_memory_left() -> None:
+    """It alone went wrong: what it left in memory is what was found."""
+    left = {"x": RIGHT.case.array("x").data, "a": np.array([1, 7, 1, 1], "int32")}
+    seen = replace(RIGHT, weak=Weak(3, Run(left)))
+    assert (seen.passed, seen.right, seen.clean) == (False, False, True)
+    assert (seen.found("a").tolist(), seen.wrong_indices("a"), seen.wrong_indices("x")) == ([1, 7, 1, 1], (1,), ())
+    assert not replace(UNTOUCHED, weak=seen.weak).nothing_written()
+    marks = {**left, "a": sentinel("int32", 4)}
+    assert not replace(RIGHT, weak=Weak(3, Run(marks))).nothing_written()
+    assert UNTOUCHED.nothing_written()
+
+
+@pytest.mark.parametrize(
+    ("accesses", "rewritten"),
+    [
+        ((("store", "global", 4),), True), ((("store", "flat", 4),), True), ((("store", "lds", 4),), False),
+        ((("load", "global", 4),), False), ((("store", "global", 0),), False), ((), False),
+        ((("load", "global", 4), ("store", "global", 1)), True),
+    ],
+)  # fmt: skip
+def test_each_launch_stored_what_was_there(accesses: tuple[Any, ...], rewritten: bool) -> None:
+    costs = [SimpleNamespace(action=action, space=space, lanes=lanes) for action, space, lanes in accesses]
+    store = SimpleNamespace(action="store", space="global", lanes=1)
+    for launches, all_of_them in (
+        ([costs], rewritten), ([costs, [store]], rewritten), ([[store], []], False), ([], False),
+    ):  # fmt: skip
+        records: Any = tuple(SimpleNamespace(accesses=each) for each in launches)
+        profile = lambda records=records: Run(UNTOUCHED.tight.after, launches=records)  # noqa: E731
+        assert replace(UNTOUCHED, profile=profile).rewritten() is all_of_them
+        assert replace(RIGHT, profile=profile).rewritten() is False
+        changed = made(given("x"), output("a"), found={"x": [5, 6, 7, 9], "a": sentinel("int32", 4)})
+        assert replace(changed, profile=profile).rewritten() is False
+    assert UNTOUCHED.rewritten() is False
 
 
 def test_what_a_mistake_would_leave() -> None:
@@ -332,6 +370,28 @@ def test_the_run_of_a_program_that_is_measured() -> None:
         assert seen.unsteady == ""
         assert seen.measured == (7,)
         assert seen.unsteady == (said and f"in the run that is measured {said}")
+
+
+def doing(stream: int, waits_for: int | None = None) -> SimpleNamespace:
+    return SimpleNamespace(stream=stream, waits_for=waits_for)
+
+
+@pytest.mark.parametrize(
+    ("work", "source", "after"),
+    [
+        ([doing(1), doing(1)], "", True), ([doing(1), doing(2)], "", False), ([doing(0), doing(2)], "", True),
+        ([doing(1), doing(0)], "", True), ([doing(0), doing(2)], "hipStreamNonBlocking", False),
+        ([doing(1), doing(0)], "hipStreamNonBlocking", False), ([doing(1), doing(1)], "hipStreamNonBlocking", True),
+        ([doing(1), doing(0)], "// hipStreamNonBlocking", True), ([doing(1), doing(2, 0)], "", True),
+        ([doing(1), doing(1), doing(2, 1), doing(2)], "", True),  # an event in stream 1, for which stream 2 waits
+        ([doing(1), doing(1), doing(2, 1), doing(3)], "", False),
+        ([doing(1), doing(2), doing(2, 1), doing(2)], "", False),  # the event is not of stream 1
+        ([doing(1), doing(0), doing(2)], "", True), ([doing(1), doing(3), doing(2)], "", False),
+    ],
+)  # fmt: skip
+def test_what_makes_the_last_activity_come_after_the_first(work: list[Any], source: str, after: bool) -> None:
+    assert program(activities=work, source=source).comes_after(0, len(work) - 1) is after
+    assert program(activities=work, source=source).comes_after(len(work) - 1, 0) is False
 
 
 def test_the_limit_of_what_is_asked_for() -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,10 +23,11 @@ import numpy as np
 import pytest
 
 from gpulab.errors import AssemblyError, CompileError, DeviceMemoryError, UnsupportedInstruction
+from gpulab.grading import remote
 from gpulab.grading.bench import WrongSignature
 from gpulab.grading.case import Array, Asked, Buffer, Case, Prototype, Step, Value, sentinel
 from gpulab.grading.gpu_bench import GpuBench
-from gpulab.grading.remote import NotJudged, RemoteBench, Session, Stopped
+from gpulab.grading.remote import NotJudged, RemoteBench, Session, Stopped, Worker
 from gpulab.grading.wire import Channel
 from gpulab.grading.worker import BASE, Service
 
@@ -321,16 +325,178 @@ def test_walls_that_cannot_be_raised(tmp_path: Path, name: str, error: type, sai
 @pytest.mark.full
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system lists no descriptors")
 def test_a_worker_that_is_closed_leaves_nothing_open() -> None:
-    from gpulab.grading.remote import FORKS, Worker
-
     before = set(os.listdir("/proc/self/fd"))
     worker = Worker()
     assert worker.alive
     made = worker.session(60.0, 16 << 30)
-    assert len(os.listdir("/proc/self/fd")) > len(before) or not FORKS
+    assert len(os.listdir("/proc/self/fd")) > len(before) or not remote.FORKS
     made.close()
     folder = worker.folder
     worker.close()
-    assert not worker.alive or not FORKS
+    assert not worker.alive or not remote.FORKS
     assert not folder.exists()
     assert len(os.listdir("/proc/self/fd")) == len(before)
+
+
+# --------------------------------------------------------------------------------------------- the process that serves
+
+SERVER = """
+import json, os, socket
+from pathlib import Path
+from gpulab.grading.wire import Channel
+control = socket.socket(fileno=0)
+control.sendall(b"{}")
+while True:
+    message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 1)
+    if not message:
+        break
+    asked = json.loads(message)
+    reply = {"status": 3 << 8}
+    if asked["op"] == "begin":
+        Path(asked["folder"], "asked").write_bytes(message)
+        Channel(descriptors[0], descriptors[0]).send({})
+        os.close(descriptors[0])
+        reply = {}
+    control.sendall(json.dumps(reply).encode())
+"""
+"""Says that it is ready, keeps what it is asked in each submission's folder; each of its children ends with code 3."""
+
+ONE = """
+import sys
+from pathlib import Path
+from gpulab.grading.wire import Channel
+assert sys.argv[1] == "--one"
+Path("asked").write_text(sys.argv[2])
+channel = Channel(0, 1)
+channel.send({})
+header, _ = channel.receive()
+if header["op"] == "sleep":
+    channel.receive()
+sys.exit(4)
+"""
+"""The same for one submission, by pipes; it ends with code 4 once it is asked something, or sleeps."""
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Worker]:
+    """A worker whose process runs this text; its folder is made in tmp_path."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(remote.walls, "wrapped", lambda command, write: list(command))
+
+    def start(text: str, forks: bool = True) -> Worker:
+        monkeypatch.setattr(remote, "FORKS", forks)
+        monkeypatch.setattr(remote, "command", lambda: [sys.executable, "-c", text])
+        return Worker()
+
+    return start
+
+
+linux = pytest.mark.skipif(not remote.FORKS, reason="the system does not fork")
+
+
+@linux
+def test_a_worker_is_asked_for_each_submission(started: Callable[..., Worker], tmp_path: Path) -> None:
+    worker = started(SERVER)
+    assert (worker.alive, worker.folder.parent, worker.folder.name[:14]) == (True, tmp_path, "gpulab-grader-")
+    assert (worker.folder / "owner").read_text() == f"{os.getpid()} {socket.gethostname()}"
+    for number, seconds, most in ((1, 60.0, 61), (2, 2.5, 3), (3, 0.5, 1)):
+        made = worker.session(seconds, 1 << 33)
+        folder = worker.folder / str(number)
+        assert json.loads((folder / "asked").read_bytes()) == {
+            "op": "begin", "folder": str(folder), "memory_bytes": 1 << 33, "seconds": most
+        }  # fmt: skip
+        assert made.close() == 3
+        assert not folder.exists()
+    process = worker._process
+    assert process is not None
+    worker.close()
+    assert (process.returncode, worker.alive, worker.folder.exists()) == (0, False, False)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import sys; sys.exit('first\\nlast')", "the worker does not start: last"),
+        ("pass", "the worker does not start: it said nothing"),
+        ('import os; os.write(0, b\'{"error": "no disk"}\')', "the worker does not start: no disk"),
+        ("import os; os.read(0, 1)", "the worker does not answer (timed out)"),
+    ],
+)
+def test_a_worker_that_does_not_start_says_why(
+    started: Callable[..., Worker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, said: str
+) -> None:
+    monkeypatch.setattr(remote, "STARTING", 1.0 if "answer" in said else 60.0)
+    with pytest.raises(NotJudged) as error:
+        started(text)
+    assert str(error.value) == said
+    assert list(tmp_path.iterdir()) == [], "its folder goes with it"
+
+
+def test_without_fork_each_submission_has_a_process_by_pipes(started: Callable[..., Worker]) -> None:
+    worker = started(ONE, forks=False)
+    assert worker.alive
+    for number in (1, 2):
+        made = worker.session(60.0, 1 << 33)
+        folder = worker.folder / str(number)
+        assert json.loads((folder / "asked").read_text()) == {
+            "op": "begin", "folder": str(folder), "memory_bytes": 1 << 33, "seconds": 61
+        }  # fmt: skip
+        with pytest.raises(Stopped, match=r"ended without a verdict \(exit code 4\)"):
+            made.ask({"op": "prepare"})
+        assert not folder.exists()
+    with pytest.raises(Stopped, match=r"longer than 1\.5 seconds"):
+        worker.session(1.5, 1 << 33).ask({"op": "sleep"})
+    assert not (worker.folder / "3").exists()
+    assert worker.alive
+    worker.close()
+    assert not worker.folder.exists()
+
+
+def test_the_command_and_the_environment_of_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the user's reaches it but gpulab's own settings."""
+    for name in list(os.environ):
+        if name not in ("GPULAB_CACHE", "HOME", "PATH", "SYSTEMROOT"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GPULAB_LANES", "8")
+    monkeypatch.setenv("SECRET", "x")
+    assert remote.command() == [sys.executable, "-P", "-m", "gpulab.grading.worker"]
+    found = remote.environment(tmp_path)
+    if os.name == "nt":
+        return
+    home = str(tmp_path)
+    assert {name: value for name, value in found.items() if name != "SYSTEMROOT"} == {
+        "GPULAB_LANES": "8", "PATH": "/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
+        "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1", "HOME": home, "TMPDIR": home,
+        "TEMP": home, "TMP": home, "LANG": "C.UTF-8", "GPULAB_CACHE": str(tmp_path / "cache"),
+        "GPULAB_LIBRARY": "virtual", "GPULAB_BINDING": "ctypes", "GPULAB_CORES": "1", "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code"), [("input()", 1), ("import time; time.sleep(60)", -9)])
+def test_a_process_ends_when_its_pipes_are_closed_or_is_ended(text: str, code: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    if code == 1:
+        assert process.stdin is not None
+        process.stdin.close()  # its text ends by an error; then its pipes may be closed once more
+        process.wait()
+    assert remote._finish(process) == code
+    assert process.stdout is not None
+    assert process.stdout.closed
+
+
+@pytest.mark.skipif(os.name == "nt", reason="os.kill would end the process")
+def test_whether_a_process_is_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert remote._is_running(os.getpid())
+    for error, found in ((ProcessLookupError, False), (PermissionError, True)):
+
+        def kill(process: int, number: int, error: type[OSError] = error) -> None:
+            assert (process, number) == (77, 0)
+            raise error
+
+        monkeypatch.setattr("os.kill", kill)
+        assert remote._is_running(77) is found

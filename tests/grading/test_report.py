@@ -12,8 +12,9 @@ from gpulab.grading import library, report
 from gpulab.grading.case import Run, sentinel
 from gpulab.grading.exercise import Cause, Requirement
 from gpulab.grading.judgement import Failure
-from gpulab.grading.outcome import Outcome
+from gpulab.grading.outcome import Outcome, Weak
 from gpulab.grading.program_case import ProgramCase
+from gpulab.providers import faults
 from gpulab.records import Access, SourceLine
 from tests.grading.test_failed_parts import given, made, output
 from tests.grading.test_judge import tiny
@@ -228,6 +229,27 @@ def test_who_wrote_wrong_elements_comes_first() -> None:
     right = made(output("a", 6), watch=lambda changed: Run({}, writers=writers))
     assert list(report._indices_of_threads(right)) == []
     assert list(report._indices_of_threads(replace(seen, watch=None))) == []
+
+
+def test_what_went_wrong_on_weak_memory() -> None:
+    """A wrong result, a launch that does not end, or one that is stopped; the ordinary launch may have had a fault."""
+    again = ". Put the launch into a block `with gpulab.weak(3):` to see the same again"
+    late = "with loads and stores that are late and out of order"
+    after = {array.name: array.wanted.reshape(-1).copy() for array in RIGHT.case.arrays}
+    after["a"][1] = 9
+    for found, said in (
+        (None, "the result is wrong"), (fault("timeout"), "the launch does not end"),
+        (fault("null"), f"the launch is stopped ({' '.join(faults.describe(fault('null'))[0].split())})"),
+    ):  # fmt: skip
+        weak = Weak(3, Run(after, found))
+        label, text = seen_rows(replace(RIGHT, weak=weak))[0]
+        assert (label, text) == ("weak memory", f"an ordinary launch is right; {late} {said}{again}")
+    assert [label for label, _ in seen_rows(replace(RIGHT, weak=weak))] == ["weak memory", "wrong", "values"]
+    racing = replace(RIGHT, tight=replace(RIGHT.tight, fault=fault("timeout")), weak=Weak(3, Run(after)))
+    assert seen_rows(racing)[1] == ("weak memory", f"{late} the result is wrong{again}")
+    tried = [replace(each, case=replace(each.case, weak=count)) for each, count in ((RIGHT, 2), (RIGHT, 3))]
+    text = dict(rows(report.accepted(tiny(), tried)))["tried"]
+    assert text == "2 runs on gfx942 (wave64) with n = 1, and 5 runs on weak memory"
 
 
 # ------------------------------------------------------------------------------------------------------- programs

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpulab.grading import wire
 from gpulab.grading.wire import BadMessage, Channel, Ended, Late, decode, encode
 
 
@@ -88,6 +89,50 @@ def test_what_is_no_message_is_refused(ends: tuple[socket.socket, socket.socket]
     with pytest.raises(BadMessage) as found:
         channel(other).receive(time.monotonic() + 10)
     assert said in str(found.value)
+
+
+def test_a_message_may_be_as_long_as_the_limits(
+    ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """256 MiB of header and 8 GiB of arrays; here fewer."""
+    assert (wire._MOST_HEADER, wire._MOST_ARRAYS) == (268_435_456, 8_589_934_592)
+    one, other = ends
+    sent = raw({"arrays": [["|u1", 5]]}, b"12345")
+    size = len(sent) - 16 - 5
+    for header, arrays, fits in ((size, 5, True), (size - 1, 5, False), (size, 4, False)):
+        monkeypatch.setattr(wire, "_MOST_HEADER", header)
+        monkeypatch.setattr(wire, "_MOST_ARRAYS", arrays)
+        one.sendall(sent)
+        if fits:
+            assert channel(other).receive()[1][0].tobytes() == b"12345"
+            continue
+        with pytest.raises(BadMessage, match="it is too long"):
+            channel(other).receive()
+        other.recv(1 << 10)  # what is left of it
+
+
+def test_a_system_without_readv_reads_a_mebibyte_at_most(
+    ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("os.readv", raising=False)
+    asked, read = [], os.read
+
+    def counted(descriptor: int, size: int) -> bytes:
+        asked.append(size)
+        return read(descriptor, size)
+
+    monkeypatch.setattr("os.read", counted)
+    one, other = ends
+    data = np.arange(3 << 20, dtype="uint32").view("uint8")[: (2 << 20) + 5]
+    sender = threading.Thread(target=lambda: channel(one).send({"op": "run"}, [data]))
+    sender.start()
+    header, (found,) = channel(other).receive(time.monotonic() + 30)
+    sender.join()
+    assert (header, (found == data).all()) == ({"op": "run"}, True)
+    assert (asked[0], max(asked)) == (16, 1 << 20)
+    one.close()
+    with pytest.raises(Ended):
+        channel(other).receive(time.monotonic() + 10)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 15, 16, 20, -1])

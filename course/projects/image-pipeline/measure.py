@@ -1,6 +1,7 @@
 """Builds pipeline with make, runs it, and says which milestones it reaches: python measure.py [--arch gfx1100]"""
 
 import argparse
+import itertools
 import sys
 import tempfile
 from pathlib import Path
@@ -30,7 +31,7 @@ def begin(frames, width, height):
     noise = (noise ^ (noise >> np.uint32(13))) * np.uint32(1274126177)
     ring = np.where((x * x + y * y + frame * np.uint32(2048)) >> np.uint32(11) & np.uint32(1), 180, 60)
     colours = [ring + (noise >> np.uint32(shift) & np.uint32(31)) for shift in (0, 8, 16)]
-    return np.stack([*colours, np.full_like(colours[0], 255)], axis=-1).astype(np.uint8)
+    return np.stack([*colours, np.full_like(ring, 255)], axis=-1).astype(np.uint8)
 
 
 def drawn(frames):
@@ -62,16 +63,16 @@ def run(program, arch, size, folder):
     found, wanted = np.fromfile(file, np.uint8), drawn(begin(frames, width, height))
     if found.size != wanted.size:
         raise GpulabError(f"pipeline {words} wrote {found.size} bytes in place of {wanted.size}.")
-    return done, int(np.abs(found.astype(int) - wanted.reshape(-1)).max())
+    return done, int(np.abs(found.astype(int) - wanted.ravel()).max())
 
 
 def both(work):
     """The share of the time in which two or more of these run at once."""
     changes = sorted([(each.start_us, 1) for each in work] + [(each.end_us, -1) for each in work])
-    running, before, total = 0, changes[0][0], 0.0
-    for at, change in changes:
-        total += (at - before) * (running > 1)
-        running, before = running + change, at
+    running, total = 0, 0.0
+    for (at, change), (after, _) in itertools.pairwise(changes):
+        running += change
+        total += (after - at) * (running > 1)
     return total / (changes[-1][0] - changes[0][0])
 
 
