@@ -80,6 +80,24 @@ def test_three_steps(
     assert said.endswith(f'Start with\n\n    cd "{folder}"\n    .venv/bin/gpulab lab\n\n')
 
 
+def test_into_an_environment_that_is_there_gpulab_is_installed_again(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the last of several wheels of pip."""
+    (bundle / "wheels" / "pip-24.0-py3-none-any.whl").write_text("")
+    environment = tmp_path / "gpulab" / ".venv"
+    environment.mkdir(parents=True)
+    (environment / "pyvenv.cfg").touch()
+    calls = running(monkeypatch)
+    assert offline.main([]) == 0
+    pip = [str(bundle / "wheels" / "pip-24.0-py3-none-any.whl" / "pip"), "install", "--quiet"]
+    assert [command[1:] for command, _, _ in calls[1:3]] == [
+        [*pip, "--disable-pip-version-check", "pip", "gpulab"],
+        [*pip, "--disable-pip-version-check", "--force-reinstall", "--no-deps", "gpulab"],
+    ]
+    assert capsys.readouterr().out.split("\n")[2] == "bringing gpulab up to date ..."
+
+
 @pytest.mark.parametrize("error", [False, True])
 @pytest.mark.parametrize(
     ("good", "step"), [(0, "making the environment"), (1, "installing gpulab from"), (2, "building the virtual GPU's")]
