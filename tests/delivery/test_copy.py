@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from argparse import Namespace
 from pathlib import Path
 
@@ -381,6 +382,29 @@ def test_an_unreadable_file_is_named_and_looked_at_again(mine: Path, release: Co
     (mine / PROGRAM).rmdir()
     assert copy.update(mine).copied == 1
     assert "digest" in json.loads((mine / ".gpulab" / "course.json").read_text())
+
+
+def test_a_notebook_without_ids_gets_some_without_a_word() -> None:
+    made = notebook("# A", "x = 1")
+    text = nbformat.writes(made)
+    for each in made.cells:
+        text = text.replace(f'   "id": "{each.id}",\n', "")
+    assert '"id"' not in text
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = copy.read(text.encode())
+    assert [each.source for each in found.cells] == ["# A", "x = 1"]
+    assert len({each.id for each in found.cells}) == 2
+
+
+def test_what_is_written_is_in_order_and_in_every_script() -> None:
+    """So that two versions differ where their contents do."""
+    made = notebook("# Wellen: \N{GREEK SMALL LETTER MU}s")
+    made.metadata = {"b": 1, "a": {"d": 2, "c": 3}}
+    text = copy.written(made).decode()
+    assert '"# Wellen: \N{GREEK SMALL LETTER MU}s"' in text
+    places = [text.index(f'"{name}":') for name in ("cells", "metadata", "a", "c", "d", "b", "nbformat")]
+    assert places == sorted(places)
 
 
 def test_no_notebook_is_written_that_is_none() -> None:

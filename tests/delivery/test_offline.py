@@ -173,6 +173,19 @@ def test_a_seed_is_built_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert {path.name for path in folder.iterdir()} == left
 
 
+def test_a_seed_is_built_where_an_older_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With hidden files of desktops; all else is somebody's."""
+    folder = tmp_path / "seed"
+    for name in ("code", "zig", ".DS_Store"):
+        (folder / name).mkdir(parents=True)
+    monkeypatch.setattr(subprocess, "run", lambda *words, **more: SimpleNamespace(returncode=0, stdout="built"))
+    assert seed.make_seed(folder, True) == "built"
+    (folder / "thesis").mkdir()
+    (folder / "a picture").mkdir()
+    with pytest.raises(GpulabError, match="holds other things than a cache: a picture"):
+        seed.make_seed(folder)
+
+
 def test_a_seed_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "run", lambda *words, **more: SimpleNamespace(returncode=2, stdout="no compiler"))
     with pytest.raises(GpulabError) as found:

@@ -7,8 +7,10 @@ import pytest
 
 from gpulab import errors, providers
 from gpulab.hip import check
+from gpulab.providers import registry
 from gpulab.providers import selected as gpu
 from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding
+from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.providers.virtual import hosting
 from gpulab.providers.virtual.provider import VirtualProvider
 from gpulab.virtual_gpu import libraries
@@ -67,6 +69,44 @@ def test_finding_a_device(binding, wanted, index):
 def test_a_device_that_is_not_there(binding, wanted):
     with pytest.raises(errors.DeviceNotFound, match="gfx1100"):
         providers.find(wanted)
+
+
+@pytest.mark.parametrize("wanted", [-1, 2, True, 1.0, None, "000000001", "2", "virtual:2", "rocm:0", "", "-1"])
+def test_what_is_no_number_of_a_device(binding, wanted):
+    """Numbers are those of the list; of digits no more than eight are one."""
+    with pytest.raises(errors.DeviceNotFound) as caught:
+        providers.find(wanted)
+    assert str(caught.value).startswith(
+        f"There is no device {wanted!r}.\nWhy: the devices are 0: AMD Instinct MI300X (virtual) (gfx942), "
+        "1: AMD Radeon RX 7900 XTX (virtual) (gfx1100).\n"
+    )
+
+
+def test_spaces_zeros_and_devices_themselves(binding):
+    first, second = providers.devices()
+    assert providers.find(" 00000001 ") is providers.find(second) is second
+    assert providers.find(0) is providers.find("AMD INSTINCT MI300X (virtual)") is first
+    for number in (-1, 2):
+        with pytest.raises(errors.DeviceNotFound):
+            providers.select(number)
+
+
+def test_a_registry_without_any_device():
+    with pytest.raises(errors.InternalError, match="no provider has a device"):
+        registry.Registry({}).names()
+
+
+def test_what_no_provider_has(monkeypatch, binding):
+    """Of a GPU of hardware alone: the error has its own reason, and names no virtual device."""
+    assert providers.analysis() is providers.selected().instruments
+    given(monkeypatch, RocmProvider(binding))
+    with pytest.raises(errors.CapabilityError) as caught:
+        providers.analysis()
+    assert caught.value.what == "AMD Instinct MI300X (virtual) cannot give costs by source line."
+    assert caught.value.why == "hardware counts events of a whole launch, not of an instruction."
+    assert caught.value.hint == ""
+    with pytest.raises(errors.CapabilityError, match="cannot"):
+        providers.instruments("trace")
 
 
 def test_selecting(binding):
