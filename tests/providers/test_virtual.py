@@ -1,6 +1,7 @@
 """The provider of virtual GPUs, call by call, with hip-python's binding and with ctypes."""
 
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from gpulab.providers import selected as gpu
 from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding
 from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.providers.virtual import hosting
+from gpulab.providers.virtual.instruments import VirtualInstruments
 from gpulab.providers.virtual.provider import VirtualProvider
+from gpulab.records import Fault
 from gpulab.virtual_gpu import libraries
 from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 from tests.hip.conftest import code_object, run_python
@@ -107,6 +110,40 @@ def test_what_no_provider_has(monkeypatch, binding):
     assert caught.value.hint == ""
     with pytest.raises(errors.CapabilityError, match="cannot"):
         providers.instruments("trace")
+
+
+def test_launches_of_a_block_are_checked_or_weak():
+    """And then as before, whatever ended the block. Each seed has a million launches before the next one's begin."""
+    here = SimpleNamespace(checking=0, weak=None)
+    found = VirtualInstruments(here)
+    with pytest.raises(ZeroDivisionError), found.checking():
+        assert here.checking == 1
+        with found.checking():
+            assert here.checking == 2
+        assert here.checking == 1
+        raise ZeroDivisionError
+    assert here.checking == 0
+    with pytest.raises(ZeroDivisionError), found.weakening(3):
+        outer = here.weak
+        assert [next(outer), next(outer)] == [3 * 1024**2, 3 * 1024**2 + 1]
+        with found.weakening(0):
+            assert next(here.weak) == 0
+        assert here.weak is outer
+        raise ZeroDivisionError
+    assert here.weak is None
+
+
+@pytest.mark.parametrize(("news", "surfaced"), [(False, True), (True, False), (True, True)])
+def test_a_fault_is_raised_if_there_is_a_new_one(news, surfaced):
+    fault = Fault("trap", "k", None, "", (0, 0, 0), 0, None, None)
+    here = SimpleNamespace(has_news=lambda: news, surface_now=lambda: surfaced, take_fault=lambda: fault)
+    found = VirtualInstruments(here)
+    if news and surfaced:
+        with pytest.raises(errors.KernelTrap) as caught:
+            found.raise_fault()
+        assert caught.value.fault is fault
+    else:
+        assert found.raise_fault() is None
 
 
 def test_selecting(binding):
