@@ -114,6 +114,21 @@ def test_a_step_that_fails_is_the_last(
     assert ("No such file" in said) == error
 
 
+def test_a_step_is_named_before_it_writes_itself(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where what is said goes to a file, too."""
+    script = (
+        f"import os, subprocess; from gpulab.delivery import offline; offline.__file__ = {offline.__file__!r}; "
+        "subprocess.call = lambda *words, **more: 0 * os.write(1, b'its own\\n'); offline.main([])"
+    )
+    for name in ("PYTHONHOME", "PYTHONUNBUFFERED"):
+        monkeypatch.delenv(name, raising=False)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split("\n")[1:6:2] == ["its own"] * 3
+
+
 def test_a_bundle_for_another_machine(
     bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
