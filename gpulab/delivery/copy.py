@@ -317,7 +317,7 @@ def written(notebook: Any) -> bytes:
         nbformat.validate(notebook)
     except nbformat.ValidationError as error:
         raise ValueError(f"no notebook comes of it: {str(error).splitlines()[0]}") from error
-    text = nbformat.writes(notebook, version=4, indent=1, sort_keys=True, ensure_ascii=False)
+    text = nbformat.writes(notebook, version=4, ensure_ascii=False)  # in order of keys, indented by 1
     return (text.rstrip("\n") + "\n").encode("utf-8", "surrogatepass")
 
 

@@ -47,7 +47,7 @@ def _host(buffer: Buffer, writable: bool) -> tuple[int, int, object]:
             return ctypes.cast(ctypes.c_char_p(buffer), ctypes.c_void_p).value or 0, size, buffer
         copied = ctypes.create_string_buffer(view.tobytes(), size)
         return ctypes.addressof(copied), size, copied
-    cell = (ctypes.c_char * size).from_buffer(view.cast("B") if view.format != "B" or view.ndim != 1 else view)
+    cell = (ctypes.c_char * size).from_buffer(view)
     return ctypes.addressof(cell), size, cell
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -111,6 +112,89 @@ def test_what_cannot_be_bundled_is_said_before_anything_is_downloaded(tmp_path: 
         making.bundle(tmp_path / "home")
     with pytest.raises(GpulabError, match=r"There is no .*gpulab.whl"):
         making.bundle(tmp_path / "bundle", tmp_path / "gpulab.whl")
+
+
+@pytest.mark.parametrize("source", ["file", "clone", "index"])
+@pytest.mark.parametrize("seeded", [False, True])
+def test_what_pip_is_asked_for_and_what_the_folder_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, seeded: bool
+) -> None:
+    """gpulab's wheel is a file, built from the clone, or downloaded. All else has the versions that are here."""
+    folder, name = tmp_path / "new" / "bundle", "gpulab-0.1.0-py3-none-any.whl"
+    wheels = folder / "wheels"
+    wheels.mkdir(parents=True)
+    for old in ("gpulab-0.0.9-py3-none-any.whl", "numpy-2-py3-none-any.whl", "notes.txt"):
+        (wheels / old).write_text("old")
+    asked: list[tuple[tuple[str, ...], dict[str, object]]] = []
+
+    def pip(*words: str, **more: object) -> None:
+        if not asked:
+            assert not list(wheels.glob("gpulab-0.0.9*")), "an older one would be installed, too"
+        given = [Path(word).read_text() if word.endswith("constraints.txt") else word for word in words]
+        asked.append((tuple(given), more))
+        if "--no-deps" in words:
+            (wheels / name).write_text("own")
+
+    def seed(where: Path) -> None:
+        where.mkdir()
+        (where / "part").write_bytes(b"x" * 3_000_000)
+
+    monkeypatch.setattr(making, "_pip", pip)
+    monkeypatch.setattr(making, "_installed", lambda: ["a==1", "b==2"])
+    monkeypatch.setattr(making, "_pip_itself", lambda: "pip==9")
+    monkeypatch.setattr(making, "make_seed", seed)
+    monkeypatch.setattr(making.course, "clone", lambda: tmp_path / "clone" if source == "clone" else None)
+    monkeypatch.setattr(making.importlib.metadata, "version", {"gpulab": "0.1.0"}.__getitem__)
+    given = None
+    if source == "file":
+        given = tmp_path / name
+        given.write_text("own")
+    assert making.bundle(folder, given, seeded) == [f"2 wheels, {3 if seeded else 0} MB, for {offline.kind()}"]
+    firsts = {
+        "clone": [(("wheel", "--no-deps", "--wheel-dir", str(wheels), str(tmp_path / "clone")), {})],
+        "index": [(("download", "--no-deps", "--dest", str(wheels), "gpulab==0.1.0"), {"hint": making._NO_WHEEL})],
+    }
+    assert asked == [
+        *firsts.get(source, []),
+        (
+            ("download", "--progress-bar", "off", "--only-binary", ":all:", "--dest", str(wheels), "--constraint",
+             "a==1\nb==2\n", str(wheels / name), making.SETUPTOOLS, "pip==9"), {},
+        ),
+        (
+            ("install", "--dry-run", "--ignore-installed", "gpulab", making.SETUPTOOLS, "pip==9"),
+            {"alone": wheels, "hint": "the folder is not complete; try again."},
+        ),
+    ]  # fmt: skip
+    assert {path.name for path in wheels.iterdir()} == {name, "numpy-2-py3-none-any.whl", "notes.txt"}
+    assert (folder / "python.txt").read_text() == offline.kind() + "\n"
+    assert (folder / "install.py").read_text() == Path(offline.__file__).read_text()
+    text = (folder / "README.txt").read_text()
+    assert text.startswith(f"gpulab and its course, for machines without a network: {offline.kind()}\n")
+    assert f"make lab WHEELHOUSE={wheels}   does" in text
+    assert (folder / "seed").exists() is seeded
+
+
+def test_a_bundle_without_gpulab_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "_pip", lambda *words, **more: None)
+    with pytest.raises(GpulabError) as caught:
+        making.bundle(tmp_path / "bundle")
+    assert str(caught.value).startswith("There is no wheel of gpulab.")
+    assert caught.value.hint == making._NO_WHEEL
+    (tmp_path / "file").write_text("")
+    with pytest.raises(GpulabError) as caught:
+        making.bundle(tmp_path / "file")
+    assert str(caught.value) == f"{tmp_path / 'file'} cannot be made: Not a directory."
+
+
+def test_constraints_are_what_is_installed_but_for_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In order, in lower case; what has lost its name is left out."""
+    given = [("NumPy", "2.1"), ("gpulab", "1"), ("GPULAB-instructor", "1"), ("pip", "9"), ("Setuptools", "8"),
+             ("wheel", "7"), (None, "6"), ("", "5"), ("attrs", "4")]  # fmt: skip
+    found = [SimpleNamespace(metadata={"Name": name}, version=version) for name, version in given]
+    monkeypatch.setattr(making.importlib.metadata, "distributions", lambda: found)
+    assert making._installed() == ["attrs==4", "numpy==2.1"]
+    monkeypatch.setattr(making.importlib.metadata, "version", {"pip": "24.0"}.__getitem__)
+    assert making._pip_itself() == "pip==24.0"
 
 
 def test_the_look_at_the_whole_knows_the_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

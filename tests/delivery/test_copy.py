@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from argparse import Namespace
 from pathlib import Path
 
@@ -315,6 +316,108 @@ def test_a_folder_that_cannot_be_written(release: Course, tmp_path: Path, monkey
     monkeypatch.setattr(Path, "mkdir", refuse)
     with pytest.raises(GpulabError, match=r"(?i)cannot be made or read[\s\S]*--folder"):
         copy.update(tmp_path / "other")
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_some_of_the_other_files_are_named(release: Course, tmp_path: Path, count: int) -> None:
+    for number in range(count):
+        (tmp_path / "home" / f"file{number}").mkdir(parents=True)
+    with pytest.raises(GpulabError) as caught:
+        copy.update(tmp_path / "home")
+    more = " ..." if count == 4 else ""
+    assert str(caught.value).startswith(
+        f"The folder {tmp_path / 'home'} holds other files (file0, file1, file2{more}), and no copy of the course.\n"
+    )
+
+
+def test_a_folder_that_can_be_read_alone(release: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(copy.tempfile, "TemporaryFile", refuse)
+    with pytest.raises(GpulabError) as caught:
+        copy.update(tmp_path / "mine")
+    assert str(caught.value).startswith(f"The folder {tmp_path / 'mine'} cannot be written (Permission denied).\n")
+    assert "gpulab lab --folder FOLDER puts your copy" in str(caught.value)
+    assert not copy.is_copy(tmp_path / "mine")
+
+
+def test_the_copy_that_a_folder_belongs_to(mine: Path) -> None:
+    assert copy.nearest(mine) == mine
+    assert copy.nearest(mine / "exercises" / "fill") == mine
+    assert copy.nearest(mine.parent) is None
+
+
+@pytest.mark.parametrize("broken", [b"{", b"\xff", b"[]", b"3"])
+def test_a_broken_note_of_the_release_is_written_again(mine: Path, broken: bytes) -> None:
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    state = mine / ".gpulab" / "course.json"
+    good = state.read_bytes()
+    state.write_bytes(broken)
+    done = copy.update(mine)
+    assert (done.new, done.copied, done.lines) == (False, 0, [])
+    assert state.read_bytes() == good
+    about = json.loads(good)
+    assert (about["format"], about["version"], about["solutions"]) == (1, "gpulab", False)
+
+
+def test_files_that_the_learner_changed_and_the_release_did_not_stay_as_they_are(mine: Path, release: Course) -> None:
+    """Where another file of the release is new, every file is looked at."""
+    (mine / PROGRAM).write_text("int main() { return 7; }\n")
+    work(mine, 1, "%%hip\nout[i] = 3;")
+    before = {name: (mine / name).read_bytes() for name in (PROGRAM, TASK)}
+    release.put("docs/timing.md", "# Other times\n")
+    assert copy.update(mine).lines == ["docs/timing.md: renewed"]
+    assert {name: (mine / name).read_bytes() for name in before} == before
+    assert not (mine / ".gpulab" / "before").exists()
+
+
+def test_an_unreadable_file_is_named_and_looked_at_again(mine: Path, release: Course) -> None:
+    (mine / PROGRAM).unlink()
+    (mine / PROGRAM).mkdir()
+    release.put("docs/timing.md", "# Other times\n")
+    for others in (["docs/timing.md: renewed"], []):
+        assert copy.update(mine).lines == [f"{PROGRAM}: left as it is: Is a directory", *others]
+    assert "digest" not in json.loads((mine / ".gpulab" / "course.json").read_text())
+    (mine / PROGRAM).rmdir()
+    assert copy.update(mine).copied == 1
+    assert "digest" in json.loads((mine / ".gpulab" / "course.json").read_text())
+
+
+def test_a_notebook_without_ids_gets_some_without_a_word() -> None:
+    made = notebook("# A", "x = 1")
+    text = nbformat.writes(made)
+    for each in made.cells:
+        text = text.replace(f'   "id": "{each.id}",\n', "")
+    assert '"id"' not in text
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = copy.read(text.encode())
+    assert [each.source for each in found.cells] == ["# A", "x = 1"]
+    assert len({each.id for each in found.cells}) == 2
+
+
+def test_what_is_written_is_in_order_and_in_every_script() -> None:
+    """So that two versions differ where their contents do."""
+    made = notebook("# Wellen: \N{GREEK SMALL LETTER MU}s")
+    made.metadata = {"b": 1, "a": {"d": 2, "c": 3}}
+    text = copy.written(made).decode()
+    assert '"# Wellen: \N{GREEK SMALL LETTER MU}s"' in text
+    places = [text.index(f'"{name}":') for name in ("cells", "metadata", "a", "c", "d", "b", "nbformat")]
+    assert places == sorted(places)
+
+
+def test_no_notebook_is_written_that_is_none() -> None:
+    made = notebook("# A", "x = 1")
+    text = copy.written(made)
+    assert text.endswith(b"}\n")
+    assert not text.endswith(b"\n\n")
+    assert text.startswith(b'{\n "cells": [\n  {\n')
+    assert copy.read(text) == made
+    del made.cells[1]["source"]
+    with pytest.raises(ValueError, match=r"^no notebook comes of it: .*source") as caught:
+        copy.written(made)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_copy_of_a_newer_gpulab_is_left_alone(mine: Path, release: Course) -> None:

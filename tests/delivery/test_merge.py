@@ -113,6 +113,30 @@ def test_the_new_version_of_an_edited_cell_stands_below_it_once() -> None:
     assert [each.source for each in kept[1:4]] == [cell("cm").source, two.cells[2].source, one.notebook.cells[2].source]
 
 
+def test_a_new_version_whose_cell_the_learner_removed_stays_where_it_is() -> None:
+    """At the very beginning, too."""
+    first, second = release("c d"), release("c2 d")
+    one = merged(first, learner(first, "cm d"), second, "gpulab 2").notebook
+    assert names(one) == "cm NOTE d"
+    del one.cells[0]
+    two = merged(second, one, release("c2 d e"), "gpulab 3").notebook
+    assert names(two) == "NOTE d e"
+
+
+def test_of_cells_that_the_learner_has_already_the_first_is_the_releases() -> None:
+    """The learner has a new cell twice, and a copy of it is not added a third time."""
+    first, new = release("a b"), release("a c b c")
+    mine = learner(first, "a b")
+    mine.cells += [cell("c", "one"), cell("x"), cell("c", "two"), cell("c", "three")]
+    done = merged(first, mine, new, "gpulab 2")
+    assert (done.added, done.renewed, done.removed, done.below) == (0, 0, 0, 0)
+    assert names(done.notebook) == "a c x b c c"
+    released = {each.id for each in new.cells}
+    assert released <= {each.id for each in done.notebook.cells}
+    assert "three" in {each.id for each in done.notebook.cells}
+    assert not {"one", "two"} & {each.id for each in done.notebook.cells}
+
+
 def test_a_new_version_with_fences_stays_one_block() -> None:
     first, second = release("a b"), release("a b")
     first.cells[1].source, second.cells[1].source = "one = '''\n```\n'''", "two = '''\n````\n'''  # one = '''\n```\n'''"

@@ -80,6 +80,24 @@ def test_three_steps(
     assert said.endswith(f'Start with\n\n    cd "{folder}"\n    .venv/bin/gpulab lab\n\n')
 
 
+def test_into_an_environment_that_is_there_gpulab_is_installed_again(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the last of several wheels of pip."""
+    (bundle / "wheels" / "pip-24.0-py3-none-any.whl").write_text("")
+    environment = tmp_path / "gpulab" / ".venv"
+    environment.mkdir(parents=True)
+    (environment / "pyvenv.cfg").touch()
+    calls = running(monkeypatch)
+    assert offline.main([]) == 0
+    pip = [str(bundle / "wheels" / "pip-24.0-py3-none-any.whl" / "pip"), "install", "--quiet"]
+    assert [command[1:] for command, _, _ in calls[1:3]] == [
+        [*pip, "--disable-pip-version-check", "pip", "gpulab"],
+        [*pip, "--disable-pip-version-check", "--force-reinstall", "--no-deps", "gpulab"],
+    ]
+    assert capsys.readouterr().out.split("\n")[2] == "bringing gpulab up to date ..."
+
+
 @pytest.mark.parametrize("error", [False, True])
 @pytest.mark.parametrize(
     ("good", "step"), [(0, "making the environment"), (1, "installing gpulab from"), (2, "building the virtual GPU's")]
@@ -94,6 +112,21 @@ def test_a_step_that_fails_is_the_last(
     assert f"It failed: {step}" in said
     assert "Ready" not in said
     assert ("No such file" in said) == error
+
+
+def test_a_step_is_named_before_it_writes_itself(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where what is said goes to a file, too."""
+    script = (
+        f"import os, subprocess; from gpulab.delivery import offline; offline.__file__ = {offline.__file__!r}; "
+        "subprocess.call = lambda *words, **more: 0 * os.write(1, b'its own\\n'); offline.main([])"
+    )
+    for name in ("PYTHONHOME", "PYTHONUNBUFFERED"):
+        monkeypatch.delenv(name, raising=False)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split("\n")[1:6:2] == ["its own"] * 3
 
 
 def test_a_bundle_for_another_machine(
@@ -153,6 +186,19 @@ def test_a_seed_is_built_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert "GPULAB_CACHE_OWN" not in environment
     left = {"code", "programs", "zig"} if programs else {"code", "programs"}
     assert {path.name for path in folder.iterdir()} == left
+
+
+def test_a_seed_is_built_where_an_older_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With hidden files of desktops; all else is somebody's."""
+    folder = tmp_path / "seed"
+    for name in ("code", "zig", ".DS_Store"):
+        (folder / name).mkdir(parents=True)
+    monkeypatch.setattr(subprocess, "run", lambda *words, **more: SimpleNamespace(returncode=0, stdout="built"))
+    assert seed.make_seed(folder, True) == "built"
+    (folder / "thesis").mkdir()
+    (folder / "a picture").mkdir()
+    with pytest.raises(GpulabError, match="holds other things than a cache: a picture"):
+        seed.make_seed(folder)
 
 
 def test_a_seed_that_cannot_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,23 @@ def test_nothing_but_a_caches_own_files_is_taken(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "cache").rglob("*") if not path.is_dir()] == ["aa1"]
 
 
+def test_a_cache_that_cannot_be_filled(tmp_path: Path) -> None:
+    seed = put(tmp_path / "seed", {"code/aa/aa1": "new", "code/aa/._aa1": "of a Mac"})
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(GpulabError, match=r"^The cache .*cache cannot be filled: .*(directory|exist)"):
+        take(seed, tmp_path / "cache")
+    assert take(seed, tmp_path / "other") == (1, 3)
+
+
+def test_without_another_cache_the_users_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = put(tmp_path / "seed", {"code/aa/aa1": "new", "code/bb/bb1": "newer"})
+    monkeypatch.setenv("GPULAB_CACHE", str(tmp_path / "mine"))
+    os.utime(seed / "code/aa/aa1", (1000, 1000))
+    assert take(seed) == (2, 8)
+    assert (tmp_path / "mine/code/bb/bb1").read_text() == "newer"
+    assert (tmp_path / "mine/code/aa/aa1").stat().st_mtime == 1000
+
+
 def test_what_is_no_seed_is_refused(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(GpulabError, match="There is no seed in"):

@@ -110,3 +110,65 @@ def test_in_tuples_and_descriptors() -> None:
     assert (pair[1], described.shape) == (5, [4])
     assert copies.on_device("other") == "other"
     assert copies.on_device(Tensor(np.ones(0, "f4"))).data_ptr() == 0
+
+
+@dataclass
+class Whole:
+    """A tensor without the method that gives its storage, as numpy's arrays and others' are."""
+
+    array: np.ndarray
+    is_cpu: Any = True
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.array.nbytes)
+
+    def data_ptr(self) -> int:
+        return int(self.array.ctypes.data)
+
+
+def test_what_is_in_the_memory_of_the_host() -> None:
+    """It says so itself, with a value that is true and no other."""
+
+    class NoAddress:
+        is_cpu = True
+
+    x = np.ones(4, "f4")
+    asked = (Whole(x), Whole(x, False), Whole(x, 1), Whole(x, lambda: True), NoAddress(), x, 5, None)
+    assert [host.is_on_host(each) for each in asked] == [True, *[False] * 7]
+
+
+def test_what_is_said_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for text in ("a", "b", "a"):
+        host.say_once(text)
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "a\nb\n")
+
+
+def test_a_storage_is_copied_once_and_what_has_changed_comes_back(capsys: pytest.CaptureFixture[str]) -> None:
+    room = np.zeros(36, "u1")
+    start = -room.ctypes.data % 16 + 3  # three bytes behind a multiple of 16
+    x = room[start : start + 16]
+    x[:] = range(16)
+    with gpulab.using("virtual:gfx942"):
+        copies = host.Copies()
+        moved, view = copies.on_device(Whole(x)), copies.on_device(Tensor(x, 5))
+        assert moved.data_ptr() % 16 == 3
+        assert view.data_ptr() == moved.data_ptr() + 5
+        copies.back()
+        assert x.tolist() == list(range(16))
+        ((_, there, _),) = copies._copied.values()
+        assert there.to_host().tolist() == [0, 0, 0, *range(16)]
+        for first, last in ((4, 7), (0, 15), (9, 9)):
+            found = there.to_host()
+            found[[3 + first, 3 + last]] = 90 + first, 90 + last
+            there.copy_from(found)
+            copies.back()
+            assert x.tolist() == found[3:].tolist()
+    assert not room[:start].any()
+    assert not room[start + 16 :].any()
+    said = capsys.readouterr().err
+    assert said == (
+        "gpulab: tensors in the memory of the host are copied to AMD Instinct MI300X (virtual) and back around each "
+        "launch.\n"
+    )

@@ -8,6 +8,7 @@ import pytest
 
 from gpulab import languages
 from gpulab.errors import CompileError
+from gpulab.languages.assembly import _open_text
 from gpulab.records import NO_GUARANTEES
 from gpulab.toolchain import Parameter, assemble
 from gpulab.toolchain.request import request
@@ -108,3 +109,27 @@ def test_a_pair_that_reads_one_bank_twice_is_refused() -> None:
 """
     with pytest.raises(CompileError, match="must use different VGPR banks"):
         languages.compile(text, "asm", arch="gfx1100", name="pair.s")
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ('"a"', 0), ('"a\\""', 0), ("; \"\n// \"\n/* \"\n\" */ s_nop 0", 0), ('"', 1), ('"a\n"', 1),
+        ('"a" "b\n', 1), ('"a"\n; "\n/*\n*/ "b', 4), ('s_nop 1\n\n.ascii "a\\"\n.ascii "b"\n', 3),
+    ],
+)  # fmt: skip
+def test_texts_that_have_no_end(source: str, line: int) -> None:
+    """LLVM's assembler would read on for ever: none of them gets there."""
+    if not line:
+        assert _open_text(source) == 0
+        return
+    with pytest.raises(CompileError) as caught:
+        languages.compile(source, "asm", arch="gfx942", name="open.s")
+    (only,) = caught.value.diagnostics
+    assert only.where is not None
+    assert (only.where.line, only.where.column, only.where.text) == (line, 1, source.split("\n")[line - 1])
+    assert str(caught.value) == (
+        f"open.s, line {line}: a text in double quotes has no end.\n"
+        "Why: a text ends in the line in which it begins, with a double quote.\n"
+        'Try: write \\" for a double quote inside of a text.'
+    )

@@ -60,6 +60,15 @@ def test_to_the_host() -> None:
     assert gpu.given == [(64, b"", 3), (65, b"", 0), (66, b"", 0)]
 
 
+@pytest.mark.parametrize("buffer", [np.zeros((2, 3)), np.zeros(3, "f4"), np.zeros(3, [("a", "<f4"), ("b", "u1")])])
+def test_elements_and_dimensions_of_a_view_do_not_matter(buffer: np.ndarray) -> None:
+    gpu: Any = Gpu()
+    memory.copy_to_host(gpu, memoryview(buffer), 64)
+    assert buffer.tobytes() == b"\7" * buffer.nbytes
+    memory.copy_to_device(gpu, 64, memoryview(buffer))
+    assert gpu.given[1] == (64, buffer.tobytes(), 0)
+
+
 @pytest.mark.parametrize("buffer", [b"", bytearray(), np.zeros(0), memoryview(b"")])
 def test_nothing_to_copy(buffer: Any) -> None:
     gpu: Any = Gpu()

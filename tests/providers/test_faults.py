@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from gpulab.errors import CheckedFault, KernelTimeout, KernelTrap, MemoryFault
 from gpulab.providers import faults
-from gpulab.records import AllocationNote, Fault, SourceLine
+from gpulab.records import Access, AllocationNote, Fault, SourceLine
 
 FAULT = Fault("out of bounds", "k", SourceLine("a.hip", 2, 1, "x = y[i];"), "global_load_dword", (0, 0, 0), 0, 1,
               (1, 0, 0), 0x1006, 4, "read")  # fmt: skip
@@ -88,3 +89,96 @@ def test_names_that_end_early() -> None:
     assert faults.plain_name("_ZN2ab3cdeILi4EEvv") == "ab::cde"
     assert faults.plain_name("_Z1f1gv") == "f"  # a parameter's type follows, no name
     assert faults.plain_name("_ZNL1aE") == "a"
+
+
+def test_which_exception_a_fault_becomes() -> None:
+    kinds = {"timeout": KernelTimeout, "grid barrier": KernelTimeout, "trap": KernelTrap, "race": CheckedFault,
+             "out of bounds": MemoryFault, "of another kind": MemoryFault}  # fmt: skip
+    other = Access(None, "", (0, 0, 0), 0, None, None, "read")
+    for kind, expected in kinds.items():
+        fault = replace(FAULT, kind=kind, other=other)
+        error = faults.exception(fault)
+        assert (type(error), error.fault) == (expected, fault)
+        assert (error.what, error.why, error.hint) == faults.describe(fault)
+
+
+def test_where_it_happened() -> None:
+    """The line, the block, the thread, the wave and its lane, and the instruction, as far as they are known."""
+
+    def place(**changes: object) -> str:
+        return faults.describe(replace(FAULT, **changes))[0].partition("\n")[2]  # type: ignore[arg-type]
+
+    assert place() == (
+        "  a.hip, line 2:  x = y[i];\n  in block (0, 0, 0), thread (1, 0, 0), wave 0, lane 1\n"
+        "  at instruction global_load_dword"
+    )
+    assert place(thread=None, lane=None, instruction="", where=None) == (
+        "  The source line is not known.\n  in block (0, 0, 0), wave 0"
+    )
+    assert place(lane=0, wave=3, workgroup=(1, 2, 3)).split("\n")[1] == (
+        "  in block (1, 2, 3), thread (1, 0, 0), wave 3, lane 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        (INSIDE, "inside an allocation of 64 bytes"),
+        (replace(INSIDE, name="x"), "inside an allocation of 64 bytes (x)"),
+        (replace(INSIDE, relation="freed", size=1), "in an allocation of 1 byte that was freed"),
+        (replace(INSIDE, relation="after"),
+         "exactly at the end of an allocation of 64 bytes, the first byte that does not belong to it"),
+        (replace(INSIDE, relation="after", distance=1), "1 byte past the end of an allocation of 64 bytes"),
+        (replace(INSIDE, relation="after", distance=4000), "4,000 bytes past the end of an allocation of 64 bytes"),
+        (replace(INSIDE, relation="before", distance=1), "1 byte before the start of an allocation of 64 bytes"),
+        (replace(INSIDE, relation="before", distance=0), "0 bytes before the start of an allocation of 64 bytes"),
+    ],
+)  # fmt: skip
+def test_how_an_allocation_lies(note: AllocationNote, said: str) -> None:
+    assert faults.nearest_text(note) == said
+
+
+def test_what_to_try() -> None:
+    def hint(**changes: object) -> str:
+        return faults.describe(replace(FAULT, **changes))[2]  # type: ignore[arg-type]
+
+    after, before, freed = (replace(INSIDE, relation=relation, distance=4) for relation in ("after", "before", "freed"))
+    assert hint(nearest=after).startswith("guard the access, e.g. if (i < n)")
+    assert hint(nearest=before).startswith("check the index for negative values")
+    assert hint(nearest=freed) == hint(kind="freed") == hint(kind="freed", nearest=after)
+    assert hint(nearest=freed).startswith("keep the array")
+    assert hint(nearest=INSIDE).startswith("check that the pointer is device memory")
+    for name, said in (
+        ("mapped memory without access", "call hipMemSetAccess"),
+        ("reserved addresses without memory", "map memory there"),
+    ):
+        assert hint(nearest=replace(INSIDE, name=name)).startswith(said)
+        assert hint(nearest=replace(after, name=name)).startswith("guard the access")
+    assert hint(kind="timeout").startswith("check that the loop's condition can become false")
+    assert hint(kind="timeout", detail="a loop").startswith("see what sets the value that the loop waits for.")
+    assert hint(kind="trap", detail="a loop") == "look at the condition that led to the trap."
+    assert hint(kind="lds out of bounds", nearest=after).startswith("compare the index with the array's size")
+
+
+def test_a_loop_that_waits_is_told_from_one_that_is_long() -> None:
+    assert head(kind="timeout", address=None) == "Kernel k was stopped: it ran into the instruction limit."
+    assert head(kind="timeout", address=None, detail="x") == "Kernel k was stopped: its blocks wait without an end."
+    assert why(kind="timeout", detail="line 3 sets it") == (
+        "the loop around this line did not end within the limit. Line 3 sets it."
+    )
+    assert head(kind="trap", address=None, detail="x") == "Kernel k stopped itself (trap)."
+
+
+@pytest.mark.parametrize(
+    ("kind", "begins"),
+    [
+        ("null", "a null pointer points to no memory"), ("timeout", "the loop around this line"),
+        ("trap", "it executed a trap"), ("grid barrier", "sync() of this_grid() is passed when"),
+        ("not cooperative", "sync() of this_grid() needs all"), ("image descriptor", "the object describes no image"),
+        ("bad jump", "a call or jump went"), ("read-only", "constants, code, and mapped"),
+        ("lds out of bounds", "the index is larger"), ("scratch out of bounds", "an index into a local array"),
+        ("out of bounds", "there is no allocation near"), ("of another kind", "there is no allocation near"),
+    ],
+)  # fmt: skip
+def test_why(kind: str, begins: str) -> None:
+    assert why(kind=kind).startswith(begins)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from gpulab.providers import rocm
 from gpulab.providers.hip import library as hip_library
 from gpulab.providers.rocm import installation
+from gpulab.providers.rocm.provider import RocmProvider
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such folders")
 
@@ -129,3 +132,115 @@ def test_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert installation.devices() == (0, "no AMD GPU driver (there is no /dev/kfd)")
     monkeypatch.setattr(installation.sys, "platform", "win32")
     assert installation.devices() == (0, "no libamdhip64 found")
+
+
+@pytest.mark.parametrize(("count", "there"), [(0, False), (1, True), (2, True)])
+def test_rocm_is_there_with_one_gpu_or_more(monkeypatch: pytest.MonkeyPatch, count: int, there: bool) -> None:
+    monkeypatch.setattr(installation, "devices", lambda: (count, "what was found"))
+    assert rocm.present() == (there, "what was found")
+
+
+def test_the_way_to_rocms_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """hip-python's if what it loaded is ROCm's; else ctypes, with the file that was found or the loader's own."""
+    asked: list[object] = []
+    loaded = {"gpulab_missing": True}
+
+    class Binding:
+        kind = "own"
+
+        def has(self, name: str) -> bool:
+            return loaded[name]
+
+    def through_hip_python(wanted: Any) -> Binding | None:
+        return Binding() if wanted(Binding()) else None
+
+    def through_ctypes(path: str) -> Binding:
+        asked.append(path)
+        return Binding()
+
+    monkeypatch.setattr(hip_library, "through_hip_python", through_hip_python)
+    monkeypatch.setattr(hip_library, "through_ctypes", through_ctypes)
+    for found, path in (("/opt/rocm/lib/libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"), (None, "")):
+        monkeypatch.setattr(installation, "library", lambda found=found: found)
+        assert isinstance(rocm.open_provider(), RocmProvider)
+        assert asked.pop() == path
+    loaded["gpulab_missing"] = False
+    assert rocm.open_provider().name == "rocm"
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "machine", "specs", "found"),
+    [
+        ("linux", "x86_64", {"hip", "rocm.bindings"}, True), ("linux", "AMD64", {"hip", "rocm.bindings"}, True),
+        ("linux2", "x86_64", {"hip", "rocm.bindings"}, True), ("linux", "aarch64", {"hip", "rocm.bindings"}, False),
+        ("win32", "AMD64", {"hip", "rocm.bindings"}, False), ("linux", "x86_64", {"hip"}, False),
+        ("linux", "x86_64", {"rocm.bindings"}, False), ("linux", "x86_64", ImportError(), False),
+        ("linux", "x86_64", ValueError(), False),
+    ],
+)  # fmt: skip
+def test_where_hip_python_can_be_imported(
+    monkeypatch: pytest.MonkeyPatch, platform: str, machine: str, specs: Any, found: bool
+) -> None:
+    def find_spec(name: str) -> object:
+        if isinstance(specs, Exception):
+            raise specs
+        return name if name in specs else None
+
+    monkeypatch.setattr(hip_library.sys, "platform", platform)
+    monkeypatch.setattr(hip_library.platform, "machine", lambda: machine)
+    monkeypatch.setattr(hip_library.importlib.util, "find_spec", find_spec)
+    assert hip_library.has_hip_python() is found
+
+
+def test_whether_hip_python_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not where it is forbidden, missing, loads another library, or cannot load any."""
+    error: list[Exception] = []
+
+    class Binding:
+        def call(self, name: str) -> None:
+            assert name == "hipGetDeviceCount"
+            for each in error:
+                raise each
+
+    watched: list[int] = []
+    monkeypatch.setattr(hip_library, "prepare", lambda: watched.append(1))
+    monkeypatch.setattr(hip_library, "HipPythonBinding", Binding)
+    monkeypatch.setattr(hip_library, "has_hip_python", lambda: True)
+    monkeypatch.delenv("GPULAB_BINDING", raising=False)
+    assert isinstance(hip_library.through_hip_python(lambda found: True), Binding)
+    assert hip_library.through_hip_python(lambda found: False) is None
+    for each in (ImportError(), RuntimeError()):
+        error[:] = [each]
+        assert hip_library.through_hip_python(lambda found: True) is None
+    error.clear()
+    monkeypatch.setenv("GPULAB_BINDING", "ctypes")
+    assert hip_library.through_hip_python(lambda found: True) is None
+    monkeypatch.setenv("GPULAB_BINDING", "hip-python")
+    assert hip_library.through_hip_python(lambda found: True) is not None
+    monkeypatch.setattr(hip_library, "has_hip_python", lambda: False)
+    assert hip_library.through_hip_python(lambda found: True) is None
+    assert len(watched) == 7
+
+
+@pytest.mark.parametrize("after_a_call", [False, True])
+@pytest.mark.parametrize("used", [("rocm", "virtual"), ("virtual",)])
+def test_where_rocm_is_not_used_hip_python_is_pointed_to_the_virtual_library(
+    monkeypatch: pytest.MonkeyPatch, used: tuple[str, ...], after_a_call: bool
+) -> None:
+    from gpulab.virtual_gpu import libraries
+
+    done: list[str] = []
+    monkeypatch.setattr(hip_library.registry, "names", lambda: used)
+    monkeypatch.setattr(libraries, "build", lambda: done.append("built"))
+    monkeypatch.setattr(libraries, "load", lambda: done.append("loaded"))
+    monkeypatch.setenv("ROCM_PATH", "/as/it/was")
+    hip_library.point_hip_python(after_a_call)
+    if "rocm" in used:
+        assert (done, os.environ["ROCM_PATH"]) == ([], "/as/it/was")
+    else:
+        assert done == (["built", "loaded"] if after_a_call else ["built"])
+        assert os.environ["ROCM_PATH"] == str(libraries.rocm_path())
+    done.clear()
+    hip_library.point_hip_python()
+    assert "loaded" not in done

@@ -140,6 +140,173 @@ def test_a_message_has_the_end_of_what_a_profiler_said(tmp_path: Path) -> None:
     assert "no such device" in text
 
 
+HEADER = "Dispatch_Id,Kernel_Name,Grid_Size,Workgroup_Size,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n"
+
+
+def test_all_that_is_read_of_a_launch() -> None:
+    """What is missing or empty is 0: only four columns are needed. What comes again is added."""
+    text = HEADER + "7,k.kd,512,64,A,1.5,10,30\n7,k.kd,512,64,A,2,10,30\n7,k.kd,512,64,B,4,10,30\n3,m,,,A,1,,\n"
+    assert rocprof.read(text) == [
+        rocprof.Dispatch(3, "m", 0, 0, {"A": 1.0}, 0, 0),
+        rocprof.Dispatch(7, "k.kd", 512, 64, {"A": 3.5, "B": 4.0}, 10, 30),
+    ]
+    few = "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n"
+    assert rocprof.read(few + "1,k,A,1\n") == [rocprof.Dispatch(1, "k", 0, 0, {"A": 1.0})]
+    assert rocprof.read(few) == []
+    with pytest.raises(errors.ProfilerError, match=r"cannot be read in line 3: "):
+        rocprof.read(few + "1,k,A,1\n1,k,A\n")
+    with pytest.raises(errors.ProfilerError) as caught:
+        rocprof.read("Kernel_Name,Other\n")
+    assert str(caught.value).startswith(
+        "rocprofv3's output has no column Dispatch_Id and no column Counter_Name and no column Counter_Value.\n"
+        "Why: its columns are Kernel_Name, Other.\n"
+    )
+    with pytest.raises(errors.ProfilerError, match=r"its columns are missing\."):
+        rocprof.read("")
+
+
+def named(folder: Path, *symbols: str) -> list[snapshot.Snapshot]:
+    return [
+        snapshot.save(
+            folder / f"{place}", b"", symbol, 0, (1, 1, 1), (64, 1, 1), 0, b"", (), {}, lambda _, size: bytes(size), {}
+        )
+        for place, symbol in enumerate(symbols)
+    ]
+
+
+def test_dispatches_are_those_of_the_launches(tmp_path: Path) -> None:
+    launches = named(tmp_path, "k", "m")
+    seen = [rocprof.Dispatch(number, name, 0, 0) for number, name in enumerate(("copy.kd", "k.kd", "fill", "m"))]
+    assert rocprof._of_launches(seen, launches) == [seen[1], seen[3]]
+    assert rocprof._of_launches([], launches) == []
+    for wrong, said in (([3, 1], "m, k.kd"), ([1], "k.kd"), ([1, 3, 3], "k.kd, m, m"), ([0], "copy.kd"), ([1, 1], "k")):
+        with pytest.raises(errors.ProfilerError) as caught:
+            rocprof._of_launches([seen[place] for place in wrong], launches)
+        assert str(caught.value).startswith(f"rocprofv3 saw {said}")
+        assert "but k, m ran." in str(caught.value)
+
+
+class Ran:
+    """What `subprocess.run` was given, and what it gives: a counter file, if there is a text for one."""
+
+    def __init__(self, code: int = 0, out: str = "", text: str | None = None, error: Exception | None = None) -> None:
+        self.code, self.out, self.text, self.error = code, out, text, error
+        self.commands: list[list[str]] = []
+        self.given: dict[str, object] = {}
+
+    def __call__(self, command: list[str], **given: object) -> subprocess.CompletedProcess[str]:
+        self.commands.append(command)
+        self.given = given
+        if self.error is not None:
+            raise self.error
+        if self.text is not None:
+            at = Path(command[command.index("-d") + 1], "host", "1")
+            at.mkdir(parents=True, exist_ok=True)
+            stem = command[command.index("-o") + 1]
+            (at / f"{stem}_counter_collection.csv").write_text(self.text)
+        return subprocess.CompletedProcess(command, self.code, self.out, "")
+
+
+def test_one_run_of_the_profiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    launches = named(tmp_path / "saved", "k")
+    row = "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n1,k,A,5\n"
+
+    def run(ran: Ran) -> tuple[list[rocprof.Dispatch], str]:
+        monkeypatch.setattr(rocprof.subprocess, "run", ran)
+        output = tmp_path / f"out{len(list(tmp_path.iterdir()))}"
+        output.mkdir()
+        return rocprof._run("/bin/rocprofv3", ("A", "B"), "lib.so", launches, output, "pass1")
+
+    monkeypatch.setenv("PYTHONPATH", "/own")
+    ran = Ran(text=row, out="a\nb\n")
+    assert run(ran) == ([rocprof.Dispatch(1, "k", 0, 0, {"A": 5.0})], "a\nb")
+    (command,) = ran.commands
+    place = command.index("-d")
+    assert command[:place] == ["/bin/rocprofv3", "--pmc", "A", "B", "--mangled-kernels", "--output-format", "csv"]
+    assert command[place + 2 :] == [
+        "-o", "pass1", "--", sys.executable, "-m", "gpulab.providers.rocm.replay", "lib.so", str(launches[0].folder),
+    ]  # fmt: skip
+    environment = ran.given.pop("env")
+    assert isinstance(environment, dict)
+    assert environment["PYTHONPATH"] == f"{ROOT}{os.pathsep}/own"
+    assert environment["PATH"] == os.environ["PATH"]
+    assert ran.given == {
+        "stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "errors": "replace", "timeout": 900.0,
+        "check": False,
+    }  # fmt: skip
+    monkeypatch.delenv("PYTHONPATH")
+    ran = Ran(3, "it failed\n", row)
+    assert run(ran) == ([], "it failed"), "what it wrote is not asked where it failed"
+    assert ran.given["env"]["PYTHONPATH"] == str(ROOT)  # type: ignore[index]
+    assert run(Ran(0, "")) == ([], "exit code 0")
+    assert run(Ran(4, " \n")) == ([], "exit code 4")
+    with pytest.raises(errors.ProfilerError) as caught:
+        run(Ran(error=FileNotFoundError("no such file")))
+    assert str(caught.value).startswith("/bin/rocprofv3 cannot be run: no such file.")
+    assert caught.value.hint == rocprof.missing().hint
+    with pytest.raises(errors.ProfilerError) as caught:
+        run(Ran(error=subprocess.TimeoutExpired("rocprofv3", 900)))
+    assert str(caught.value) == "rocprofv3 took longer than 900 s.\nTry: profile a smaller launch."
+
+
+def test_names_without_a_value_are_asked_for_alone_then_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In the order of the names; each run has files of its own name."""
+    launches = named(tmp_path, "k", "m")
+    runs: list[tuple[tuple[str, ...], str]] = []
+    known = {"SQ_WAVES": 3.0, "SQ_INSTS_VALU": 4.0}
+
+    def run(
+        program: str, group: tuple[str, ...], library: str, given: object, output: Path, stem: str
+    ) -> tuple[list[rocprof.Dispatch], str]:
+        runs.append((tuple(group), stem))
+        found = {name: known[name] for name in group if name in known} if len(group) < 3 else {}
+        return [rocprof.Dispatch(1, "k", 0, 0, dict(found)), rocprof.Dispatch(2, "m", 0, 0, dict(found))], told[-1]
+
+    monkeypatch.setattr(rocprof, "_run", run)
+    told = ["well done"]
+    names = ("SQ_WAVES", "SQ_INSTS_VALU")
+    assert rocprof.collect(names, "gfx942", LIBRARY, launches, tmp_path, "program") == [known, known]
+    assert runs == [(names, "pass1")]
+    for answer, why in (("why not", "it said: why not"), ("", "it wrote no file and no reason.")):
+        told.append(answer)
+        runs.clear()
+        with pytest.raises(errors.ProfilerError) as caught:
+            rocprof.collect((*names, "SQ_INSTS_SMEM"), "gfx942", LIBRARY, launches, tmp_path, "program")
+        assert runs == [
+            ((*names, "SQ_INSTS_SMEM"), "pass1"), (("SQ_WAVES",), "pass2"), (("SQ_INSTS_VALU",), "pass3"),
+            (("SQ_INSTS_SMEM",), "pass4"),
+        ]  # fmt: skip
+        assert str(caught.value).startswith(
+            f"rocprofv3 gave no value for SQ_INSTS_SMEM on gfx942.\nWhy: {why}\nTry: rocprofv3 --list-avail"
+        )
+
+
+def test_sums_are_the_counters_where_these_were_not_measured() -> None:
+    given = {"TCC_HIT_sum": 7.6, "TCC_HIT": 3.4, "SQ_WAVES_sum": 2.5, "Other_sum": 1.25}
+    counters, computed = rocprof.split(given, "gfx942")
+    assert (counters["TCC_HIT"], counters["SQ_WAVES"]) == (3, 2)
+    assert computed == {"TCC_HIT_sum": 7.6, "SQ_WAVES_sum": 2.5, "Other_sum": 1.25}
+
+
+def test_folders_in_which_the_profiler_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PATH, ROCM_PATH, ROCM_HOME, /opt/rocm, and the newest layout's folders, in this order."""
+    there: list[str] = []
+    monkeypatch.delenv("GPULAB_ROCPROFV3", raising=False)
+    monkeypatch.setenv("ROCM_PATH", "/a")
+    monkeypatch.setenv("ROCM_HOME", "/b")
+    monkeypatch.setattr(rocprof.shutil, "which", lambda name: f"/path/{name}" if "PATH" in there else None)
+    monkeypatch.setattr(rocprof.glob, "glob", lambda pattern: [f"{pattern[:-1]}-2", f"{pattern[:-1]}-1"])
+    monkeypatch.setattr(rocprof.os, "access", lambda path, mode: mode == os.X_OK and str(path) in there)
+    assert rocprof.executable() is None
+    for root in ("/opt/rocm/core-2", "/opt/rocm/core-1", "/opt/rocm", "/b", "/a"):
+        there.append(f"{root}/bin/rocprofv3")
+        assert rocprof.executable() == there[-1]
+    there.append("PATH")
+    assert rocprof.executable() == "/path/rocprofv3"
+
+
 # ---- saved launches
 
 
@@ -349,6 +516,20 @@ def test_the_runner_as_a_program(tmp_path: Path) -> None:
     done = run_replay(LIBRARY)
     assert done.returncode == 2
     assert "usage" in done.stderr
+
+
+def test_the_runner_says_how_it_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], [LIBRARY]):
+        assert replay.main(arguments) == 2
+        said = capsys.readouterr()
+        assert said.err == "usage: python -m gpulab.providers.rocm.replay LIBRARY FOLDER...\n"
+        assert said.out == ""
+
+
+def test_the_runner_repeats_a_launch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert replay.main([LIBRARY, str(save_fill(tmp_path, 128))]) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "")
 
 
 def test_the_runner_says_what_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

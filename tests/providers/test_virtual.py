@@ -1,16 +1,21 @@
 """The provider of virtual GPUs, call by call, with hip-python's binding and with ctypes."""
 
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gpulab import errors, providers
 from gpulab.hip import check
+from gpulab.providers import registry
 from gpulab.providers import selected as gpu
 from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding
+from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.providers.virtual import hosting
+from gpulab.providers.virtual.instruments import VirtualInstruments
 from gpulab.providers.virtual.provider import VirtualProvider
+from gpulab.records import Fault
 from gpulab.virtual_gpu import libraries
 from gpulab.virtual_gpu.runtime.structures import DeviceProperties
 from tests.hip.conftest import code_object, run_python
@@ -67,6 +72,78 @@ def test_finding_a_device(binding, wanted, index):
 def test_a_device_that_is_not_there(binding, wanted):
     with pytest.raises(errors.DeviceNotFound, match="gfx1100"):
         providers.find(wanted)
+
+
+@pytest.mark.parametrize("wanted", [-1, 2, True, 1.0, None, "000000001", "2", "virtual:2", "rocm:0", "", "-1"])
+def test_what_is_no_number_of_a_device(binding, wanted):
+    """Numbers are those of the list; of digits no more than eight are one."""
+    with pytest.raises(errors.DeviceNotFound) as caught:
+        providers.find(wanted)
+    assert str(caught.value).startswith(
+        f"There is no device {wanted!r}.\nWhy: the devices are 0: AMD Instinct MI300X (virtual) (gfx942), "
+        "1: AMD Radeon RX 7900 XTX (virtual) (gfx1100).\n"
+    )
+
+
+def test_spaces_zeros_and_devices_themselves(binding):
+    first, second = providers.devices()
+    assert providers.find(" 00000001 ") is providers.find(second) is second
+    assert providers.find(0) is providers.find("AMD INSTINCT MI300X (virtual)") is first
+    for number in (-1, 2):
+        with pytest.raises(errors.DeviceNotFound):
+            providers.select(number)
+
+
+def test_a_registry_without_any_device():
+    with pytest.raises(errors.InternalError, match="no provider has a device"):
+        registry.Registry({}).names()
+
+
+def test_what_no_provider_has(monkeypatch, binding):
+    """Of a GPU of hardware alone: the error has its own reason, and names no virtual device."""
+    assert providers.analysis() is providers.selected().instruments
+    given(monkeypatch, RocmProvider(binding))
+    with pytest.raises(errors.CapabilityError) as caught:
+        providers.analysis()
+    assert caught.value.what == "AMD Instinct MI300X (virtual) cannot give costs by source line."
+    assert caught.value.why == "hardware counts events of a whole launch, not of an instruction."
+    assert caught.value.hint == ""
+    with pytest.raises(errors.CapabilityError, match="cannot"):
+        providers.instruments("trace")
+
+
+def test_launches_of_a_block_are_checked_or_weak():
+    """And then as before, whatever ended the block. Each seed has a million launches before the next one's begin."""
+    here = SimpleNamespace(checking=0, weak=None)
+    found = VirtualInstruments(here)
+    with pytest.raises(ZeroDivisionError), found.checking():
+        assert here.checking == 1
+        with found.checking():
+            assert here.checking == 2
+        assert here.checking == 1
+        raise ZeroDivisionError
+    assert here.checking == 0
+    with pytest.raises(ZeroDivisionError), found.weakening(3):
+        outer = here.weak
+        assert [next(outer), next(outer)] == [3 * 1024**2, 3 * 1024**2 + 1]
+        with found.weakening(0):
+            assert next(here.weak) == 0
+        assert here.weak is outer
+        raise ZeroDivisionError
+    assert here.weak is None
+
+
+@pytest.mark.parametrize(("news", "surfaced"), [(False, True), (True, False), (True, True)])
+def test_a_fault_is_raised_if_there_is_a_new_one(news, surfaced):
+    fault = Fault("trap", "k", None, "", (0, 0, 0), 0, None, None)
+    here = SimpleNamespace(has_news=lambda: news, surface_now=lambda: surfaced, take_fault=lambda: fault)
+    found = VirtualInstruments(here)
+    if news and surfaced:
+        with pytest.raises(errors.KernelTrap) as caught:
+            found.raise_fault()
+        assert caught.value.fault is fault
+    else:
+        assert found.raise_fault() is None
 
 
 def test_selecting(binding):

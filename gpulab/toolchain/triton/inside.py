@@ -164,8 +164,9 @@ def failure(error: BaseException, folder: str) -> dict[str, Any]:
                 line, column = start + node.lineno, node.col_offset + 1
                 said = getattr(each, "error_message", None) or str(each.__cause__ or each)
         if not line:
-            own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-            line = (own[-1].lineno or 0) if own else 0
+            frames = traceback.extract_tb(error.__traceback__)
+            own = [frame.lineno for frame in frames if frame.filename == path and frame.lineno]
+            line = own[-1] if own else 0
     return {"error": said[:20000], "line": line, "column": column}
 
 
