@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from gpulab.views.isa import listing
 
 SOURCE = "__global__ void k(int n, int* x) {\n  if (n < 3)\n    x[0] = 1;\n}\n"
@@ -107,3 +109,11 @@ def test_a_mnemonic_carries_its_meaning_for_pointer_and_keyboard() -> None:
     assert "<loads>" not in page
     assert "Wait" not in str(shown)
     assert shown == listing(ASSEMBLY, "k", source=SOURCE, name="cell.hip")
+
+
+@pytest.mark.parametrize(("length", "shown"), [(55, "x" * 55), (56, "x" * 56), (57, "x" * 55 + "…")])
+def test_long_lines_of_source_are_cut(length, shown):
+    source = SOURCE.replace("x[0] = 1;", "x" * length)
+    text = str(listing(ASSEMBLY, "k", source=source, name="cell.hip", arch="gfx942"))
+    (line,) = [line for line in text.splitlines() if "global_store" in line]
+    assert line == f"   3  {shown:<{len(shown)}} |     global_store_dword v1, v0, s[0:1]"
