@@ -296,3 +296,25 @@ def test_elements_are_counted(changes: dict[str, Any], said: str) -> None:
     (array,) = shifted().arrays
     changed = dataclasses.replace(array, **changes)
     assert exercise.failing(shifted(arrays=(changed,))).data["arrays"][0]["counts"] == said
+
+
+@pytest.mark.parametrize(("count", "rows"), [(0, []), (8, [8]), (9, [8, 1]), (16, [8, 8]), (20, [8, 8])])
+def test_elements_outside_in_rows(count: int, rows: list[int]) -> None:
+    """Rows of eight, two at most, of which the first is named."""
+    (array,) = shifted().arrays
+    beside = tuple(ArrayElement(6 + n, "written outside", "", "6", None) for n in range(count))
+    found = exercise._layout(dataclasses.replace(array, beside=beside))[1:]
+    assert [len(elements) for _, elements in found] == rows
+    assert [label for label, _ in found] == ["outside", ""][: len(rows)]
+    assert [e.index for _, elements in found for e in elements] == list(range(6, 6 + sum(rows)))
+
+
+def test_an_array_of_no_elements() -> None:
+    (array,) = shifted().arrays
+    none = dataclasses.replace(
+        array, shape=(0,), right=0, wrong=0, never=0, outside=0, rows=0, elements=(), beside=(), overview=(), part=2000
+    )
+    (data,) = exercise.failing(shifted(arrays=(none,))).data["arrays"]
+    assert {key: data[key] for key in ("first", "rows", "cells", "moreBeside", "overview", "window", "part")} == {
+        "first": 0, "rows": [], "cells": [], "moreBeside": 0, "overview": [], "window": "", "part": "2,000 elements",
+    }  # fmt: skip

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from gpulab.errors import GpulabError
 from gpulab.records import Counters, Fault, Launch, Placement
-from gpulab.views import gpu_map
+from gpulab.views import gpu_map, palette
 
 
 def placement(**more: Any) -> Placement:
@@ -204,3 +205,18 @@ def test_the_units_of_a_block_in_rows(units: int, blocks: int, columns: int) -> 
 def test_blocks_beside_each_other() -> None:
     """Eight dies, six engines and four engines in two rows or one; others below each other."""
     assert [gpu_map.across(count) for count in (8, 6, 4, 2, 1)] == [4, 3, 4, 1, 1]
+
+
+@pytest.mark.parametrize(("workgroups", "numbers"), [(4, [1, 1, 0, 1, 1, 0]), (9, [2, 2, 1, 2, 1, 1])])
+def test_squares_are_coloured_by_how_full_they_are(workgroups: int, numbers: list[int]) -> None:
+    made = gpu_map.gpu_map(launch(placement(workgroups=workgroups)))
+    assert made.figure is not None
+    top, below = made.figure().axes
+    (squares,) = top.collections
+    wanted = {0: "#ffffff", 1: palette.heat(0.4995), 2: palette.heat(0.999)}
+    found = [to_hex(colour) for colour in squares.get_facecolor()]
+    assert found == [to_hex(wanted[number]) for number in numbers]
+    assert [text.get_text() for text in top.texts] == [
+        "XCD 0", *(str(n) for n in numbers[:3] if n), "XCD 1", *(str(n) for n in numbers[3:] if n),
+    ]  # fmt: skip
+    assert [text.get_text() for text in below.texts] == [" all 6"]

@@ -117,3 +117,21 @@ def test_long_lines_of_source_are_cut(length, shown):
     text = str(listing(ASSEMBLY, "k", source=source, name="cell.hip", arch="gfx942"))
     (line,) = [line for line in text.splitlines() if "global_store" in line]
     assert line == f"   3  {shown:<{len(shown)}} |     global_store_dword v1, v0, s[0:1]"
+
+
+def test_a_file_without_a_folder_is_known_by_its_name():
+    """LLVM writes a folder and a name, or a name alone, and paths with either slash."""
+    for file in ('.file	1 "cell.hip"', '.file	1 "/a/b/cell.hip"', '.file	1 "C:\\tmp" "x\\cell.hip"'):
+        text = ASSEMBLY.replace('.file	1 "/tmp/a" "cell.hip"', file)
+        found = listing(text, "k", source=SOURCE, name="cell.hip", arch="gfx942")
+        assert [(row.line, row.file) for row in found.rows if row.text] == [
+            (2, ""), (2, ""), (2, ""), (2, ""), (0, "hip_runtime.h"), (3, ""), (4, ""),
+        ]  # fmt: skip
+
+
+def test_labels_that_only_comments_name_are_left_out():
+    assert [row.label for row in K.rows if row.label] == [".LBB1_2"]
+    other = listing(
+        ASSEMBLY.replace("s_cbranch_scc1 .LBB1_2", "s_nop 0 ; .LBB1_2"), "k", source=SOURCE, name="cell.hip"
+    )
+    assert [row.label for row in other.rows if row.label] == []

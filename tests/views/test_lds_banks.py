@@ -295,3 +295,18 @@ def test_remedies_of_rows(fitted: str, setup: dict[str, Any], wanted: list[tuple
 def test_remedies_where_no_row_is_even(fitted: str) -> None:
     found = remedies(fitted, Setup("gfx942", fitted))
     assert [name for name, _, _ in found] == ["consecutive", "every second", "column of 32", "padded", "XOR swizzle"]
+
+
+def test_another_architecture_keeps_the_wave_where_waves_are_as_large() -> None:
+    shown = lds_banks("tid", wave=3, block=(64, 4))
+    first = {
+        arch: shown.reply({"index": "tid", "arch": arch})[0]["lanes"][0]["address"] for arch in ("gfx90a", "gfx1100")
+    }
+    assert first == {"gfx90a": 4 * 192, "gfx1100": 0}
+    reply = shown.reply({"index": "y * 1000 + x", "width": 100})[0]
+    assert (reply["width"], reply["threads"], reply["lanes"][8]["address"]) == (100, 300, 4 * 2000)
+    assert shown.reply({"index": "x", "width": 256})[0]["width"] == 256
+    assert shown.reply({"index": "x", "width": 257}) == (
+        {"error": "the block has 256 threads: its width is 1 to 256"},
+        [],
+    )

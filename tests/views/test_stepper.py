@@ -337,3 +337,15 @@ def test_files_are_shown_whole_up_to_a_length(length: int, lines: int) -> None:
     (file,) = json.loads(unpacked(shown.message()["texts"]))["files"]
     assert len(file["lines"]) == lines
     assert [200, "    line 200"] in file["lines"]
+
+
+def test_many_barriers_are_marked_above_the_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The barrier is the ninth of ten steps; of 32 lanes the marks are two lanes high."""
+    for few, limits, mark in ((0, (31.5, -2.5), (-2.5, -1)), (1, (31.5, -0.5), (-0.5, 31.5))):
+        monkeypatch.setattr(views, "FEW_BARRIERS", few)
+        made = stepper(small())
+        assert made.figure is not None
+        upper = made.figure().axes[0]
+        (lines,) = upper.collections
+        assert upper.get_ylim() == limits
+        assert [[tuple(point) for point in line] for line in lines.get_segments()] == [[(9, mark[0]), (9, mark[1])]]

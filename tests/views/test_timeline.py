@@ -379,3 +379,15 @@ def test_the_workgroups_of_a_kernel_by_hand(monkeypatch: pytest.MonkeyPatch) -> 
     few = dataclasses.replace(one, placed=test_gpu_map.placement(workgroups=5))
     assert [bar["first"] for bar in views.workgroups(few, 1)["bars"]] == [1, 3]
     assert (views.workgroups(few, 0)["used"], views.workgroups(few, 0)["workgroups"]) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "flows"), [(0.001, 5.0, 0), (0.002, 0.002, 1), (0.5, 5.0, 1), (5.0, 0.001, 0), (5.0, 0.5, 1)]
+)
+def test_work_of_a_nanosecond_has_no_room_for_an_arrow(before: float, after: float, flows: int) -> None:
+    kernels = (
+        Activity("kernel", "one", 0, 3, 0.0, before), Activity("event", "e", 0, 3, before, before),
+        Activity("wait", "e", 0, 4, 0.0, before, waits_for=1), Activity("kernel", "two", 0, 4, 10.0, 10.0 + after),
+    )  # fmt: skip
+    counts = check(views.trace_events(kernels, ()))
+    assert (counts.get("s", 0), counts.get("f", 0)) == (flows, flows)
