@@ -499,3 +499,46 @@ def test_a_change_in_words(before: list[Launch], after: list[Launch], said: str)
     sentence = roofline(before, after).sentence
     was = "the lowest roof before was HBM3 bandwidth (100 %)"
     assert sentence.startswith(f"After the change {said} per launch; {was}. k: ")
+
+
+def test_launches_are_put_together() -> None:
+    """Sums; the limiter with the most time, and the average of lanes over the clocks of float operations."""
+    one = worked(float_clocks=10.0, issue_clocks=20.0, lanes=0.5, limits={"LDS": 4.0, "L1": 3.0})
+    other = worked(
+        launches=3, us=5.0, overhead_us=2.0, float_clocks=30.0, issue_clocks=50.0, lanes=1.0, limits={"L1": 2.0},
+        flops={"fp64": 7.0, "fp32 plain": 200.0}, bytes={"L1": 1.0, "L2": 2.0}, sampled=True,
+    )  # fmt: skip
+    both = flops.together([one, other])
+    assert both == flops.Work(
+        kernel="k", arch="gfx942", launches=4, us=15.0, overhead_us=3.0, modelled=True, limiter="L1",
+        flops={"fp32 plain": 3_477_000.0, "fp64": 7.0}, bytes={"L1": 50_000_001.0}, issue_clocks=70.0,
+        float_clocks=40.0, lanes=0.875, sampled=True, limits={"LDS": 4.0, "L1": 5.0},
+    )  # fmt: skip
+    assert (both.total, both.gflops) == (3_477_007.0, 3_477_007.0 / 15 / 1000)
+    bare = flops.together([worked(lanes=0.5), worked()])
+    assert (bare.limiter, bare.lanes, bare.sampled) == ("", 0.5, False)
+
+
+def test_bytes_of_each_level_by_hand() -> None:
+    """LDS: its own accesses and the lanes of flat ones that went there. L1: the other lanes, but of scalar loads. L2:
+    whole lines of loads, 64 bytes for each request of others."""
+
+    def access(space: str, action: str, lanes: int, requests: int, in_lds: int = 0) -> AccessCost:
+        return AccessCost(None, "x", space, action, 4, 1, lanes, lines=1, line_bytes=128, l2_requests=requests,
+                          lds_lanes=in_lds)  # fmt: skip
+
+    accesses = (
+        access("lds", "load", 100, 0), access("flat", "load", 64, 2, 24), access("global", "store", 32, 3),
+        access("scalar", "load", 1, 5), access("global", "atomic", 16, 7),
+    )  # fmt: skip
+    work = flops.work(replace(made(), accesses=accesses))
+    moved = {key: work.bytes[key] for key in ("LDS", "L1", "L2")}
+    assert moved == {"LDS": 4 * 124, "L1": 4 * (40 + 32 + 16), "L2": 128 * 7 + 64 * 10}
+    assert work.bytes["memory"] == pytest.approx(10.0 * 4.346e6)
+    assert "Infinity Cache" not in work.bytes
+    assert (work.flops, work.issue_clocks, work.float_clocks, work.lanes) == (
+        {"fp32 plain": 1.28e6},
+        40_000,
+        40_000,
+        1.0,
+    )
