@@ -95,13 +95,15 @@ def stopped() -> Instrument:
 
 
 def tasks() -> Instrument:
-    """An array of more elements than are drawn, one without any, and one of small blocks with its threads."""
+    """An array of more elements than are drawn, one without any, one of small blocks with its threads,
+    one of three dimensions, of which a part is drawn, and one of a single row."""
     many = tuple(tuple(str(16 * row + n) for n in range(16)) for row in range(2))
     owned = (("1.2345678", "-7"), ("12345678", "1234567"))
     threads = (("b0 t0", "b0 t1"), ("b1 t0", ""))
     arrays = (
         TaskArray("x", "before", (40,), many), TaskArray("none", "before", (0,), ()),
         TaskArray("y", "after", (2, 2), owned, threads), TaskArray("z", "after", (2, 30), many),
+        TaskArray("w", "before", (3, 4, 2), owned), TaskArray("one", "before", (2,), owned[:1]),
     )  # fmt: skip
     return task("saxpy", "n = 40; grid of 2 blocks", [("n", "40"), ("a", "2.5")], arrays)
 
@@ -241,7 +243,7 @@ KINDS = (Text, Patch, Line2D, Axis, AxesImage, Collection)
 
 
 def _shows(drawn: Artist) -> bool:
-    return not isinstance(drawn, Text) or bool(drawn.get_text())
+    return not isinstance(drawn, Text) or bool(drawn.get_text()) or getattr(drawn, "arrow_patch", None) is not None
 
 
 def _colours(cells: Iterable[Any]) -> str:
