@@ -367,3 +367,15 @@ def test_the_picture_has_the_lines_that_waste_most(count: int) -> None:
     assert labels == [f"{n}  line {n}" for n in range(count - 23, count + 1)]
     more = " (1 lines that waste less are not shown)" if count > 24 else ""
     assert drawn.get_suptitle() == f"Lanes at work in k, all waves (gfx942){more}"
+
+
+def test_a_branch_on_a_line_without_vector_instructions_is_a_row() -> None:
+    made = divergence(launch(instructions=(cost(IF, "s_cbranch", 7, [7] * 64), idle(10))))
+    assert made.table.rows == (
+        ("2", "if (lane < 32)", "–", "–", "–", "–", 10), ("3", "a = 1;", 100, 10, 63.9, 10, "–"),
+    )  # fmt: skip
+    row = made.message()["rows"][1]["sides"][0]
+    assert row == {
+        "executed": 0, "whole": 0, "active": 0, "wasted": 0, "vector": False, "lanes": "", "scalar": 7,
+        "branch": {"partial": 10, "wasted": 10, "lines": "3"},
+    }  # fmt: skip

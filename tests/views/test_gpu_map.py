@@ -220,3 +220,37 @@ def test_squares_are_coloured_by_how_full_they_are(workgroups: int, numbers: lis
         "XCD 0", *(str(n) for n in numbers[:3] if n), "XCD 1", *(str(n) for n in numbers[3:] if n),
     ]  # fmt: skip
     assert [text.get_text() for text in below.texts] == [" all 6"]
+
+
+@pytest.mark.parametrize(
+    ("time", "numbers"),
+    [(0.0, []), (1.999, []), (2.0, [0]), (4.999, [0]), (5.0, [0, 6]), (12.0, [12, 6]), (31.999, [24]), (32.0, []),
+     (33.999, []), (34.0, []), (99.0, [])],
+)  # fmt: skip
+def test_what_a_unit_holds_from_the_beginning_to_the_end(time: float, numbers: list[int]) -> None:
+    """Unit 0 of die 0: its two places begin at 2 and 5 µs, and take 10 µs for each workgroup."""
+    found = gpu_map.detail(placement(), 0, 0, time)
+    assert [group["workgroup"] for group in found["workgroups"]] == numbers
+    assert found["total"] == 5
+    for group in found["workgroups"]:
+        start = (2.0 if group["workgroup"] % 12 == 0 else 5.0) + group["workgroup"] // 12 * 10
+        assert (group["start"], group["end"]) == (start, start + 10)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"workgroups": 1, "waves": 1}, "1 workgroup of 1 wave each: 1 of 6 CUs had work; the other 5 idled all the "
+         "time, because there were no more workgroups. At the fullest moment 1 of them runs, which takes 2.1 % of the "
+         "device's 48 wave slots. "),
+        ({"workgroups": 12}, "12 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them run, "
+         "which takes 75 % of the device's 48 wave slots. "),
+        ({"workgroups": 13}, "13 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them run, "
+         "which takes 75 % of the device's 48 wave slots. One CU holds 2 of them at a time (VGPRs allow no more), so "
+         "that the others waited for their turn. "),
+    ],
+)  # fmt: skip
+def test_launches_of_all_sizes_in_words(more: dict[str, Any], said: str) -> None:
+    assert gpu_map.gpu_map(launch(placement(**more))).sentence == (
+        f"saxpy was launched with {said}Times are modelled: 34 µs, of which 2 µs pass before the first one runs."
+    )

@@ -98,6 +98,7 @@ def test_what_is_just_possible(text: str, expected: int) -> None:
     ("text", "message", "start", "end"),
     [
         ("(" * 40 + "1" + ")" * 40, "more than 40 parentheses or signs inside each other", 40, 41),
+        ("1+" * 9 + "(" * 40 + "1" + ")" * 40, "more than 40 parentheses or signs inside each other", 58, 59),
         ("1+" * 100 + "1", "at most 200 characters are read", 200, 201),
         ("2147483648", "2147483648 does not fit into an int", 0, 10),
         ("x + 0x80000000", "0x80000000 does not fit into an int", 4, 14),

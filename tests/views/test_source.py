@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 
 from gpulab.records import AccessCost, Counters, InstructionCost, Launch, LineCost, SourceLine
 from gpulab.views.instrument import MOST_BYTES
-from gpulab.views.listing import MOST_LINES, aligned, source_lines
+from gpulab.views.listing import MOST_LINES, accesses_by_instruction, aligned, cut, same_source, source_lines
 from gpulab.views.source import MOST_INSTRUCTIONS, source
 from gpulab.views.table import visible
 
@@ -252,3 +253,40 @@ def test_what_is_left_out_is_said() -> None:
     assert both.message()["note"] == (
         "9,920 lines of source are left out. 4 instructions, the least executed ones, are left out."
     )
+
+
+def test_rows_around_what_costs() -> None:
+    """Of 1,500 lines those from twenty before a line that costs something to nineteen behind it, each once, and at most
+    a thousand; a costly line that the source does not have stands behind it."""
+    text = "\n\n" + "\n".join(f"line {n}  " for n in range(3, 1501)) + "\n\n"
+    costly = [SourceLine("big.hip", n, 0, "") for n in (30, 5, 1495)] + [SourceLine("a.h", 7, 0, "x")]
+    found, missing = source_lines({"big.hip": text}, costly)
+    numbers = [where.line for where in found if where.file == "big.hip"]
+    assert numbers == [*range(3, 50), *range(1475, 1501)]
+    assert (found[-1], missing) == (SourceLine("a.h", 7, 0, "x"), 1499 - len(found))
+    assert found[0] == SourceLine("big.hip", 3, 0, "line 3")
+    short = "\n".join(f"line {n}" for n in range(1, MOST_LINES + 1))
+    assert len(source_lines({"big.hip": short}, [])[0]) == MOST_LINES
+    assert source_lines({"big.hip": short + "\nx"}, []) == ([], MOST_LINES + 1)
+
+
+def test_parts_of_one_source_are_paired_by_their_numbers() -> None:
+    one, two, three = (SourceLine("a", n, 0, str(n)) for n in (1, 2, 3))
+    assert same_source([one, two], [two, three]) == [(one, one), (two, two), (three, three)]
+
+
+@pytest.mark.parametrize(("length", "shown"), [(160, "x" * 160), (161, "x" * 159 + "…")])
+def test_text_that_is_too_long_to_be_shown(length: int, shown: str) -> None:
+    assert cut("x" * length) == shown
+
+
+def test_accesses_belong_to_their_instructions() -> None:
+    """In the order of both; of two equal instructions the first has the first access."""
+    one = launch()
+    store, load = one.accesses[1], one.accesses[0]
+    twice = dataclasses.replace(
+        one, instructions=(*one.instructions, one.instructions[2]), accesses=(load, store, store)
+    )
+    found = accesses_by_instruction(twice)
+    assert found == {0: load, 2: store, 4: store}
+    assert accesses_by_instruction(dataclasses.replace(one, accesses=())) == {}

@@ -349,3 +349,35 @@ def test_many_barriers_are_marked_above_the_lanes(monkeypatch: pytest.MonkeyPatc
         (lines,) = upper.collections
         assert upper.get_ylim() == limits
         assert [[tuple(point) for point in line] for line in lines.get_segments()] == [[(9, mark[0]), (9, mark[1])]]
+
+
+@pytest.mark.parametrize(("count", "note"), [(60, ""), (61, "1 more lines, with fewer steps each, are left out.")])
+def test_the_lines_with_most_steps_are_listed(count: int, note: str) -> None:
+    """In the order of the source; the line with the fewest steps is left out, wherever it stands."""
+    trace = small()
+    places = [SourceLine("cell.hip", n, 1, f"line {n}") for n in range(1, count + 1)]
+    instructions = tuple(TraceInstruction("s_nop 0", where) for where in places)
+    steps = tuple(TraceStep(n, 7, {}) for n in range(count) for _ in range(1 if n == 4 else 2))
+    table = stepper(replace(trace, instructions=instructions, steps=steps)).table
+    lines = [str(n) for n in range(1, count + 1) if count == 60 or n != 5]
+    assert [row[0] for row in table.rows] == lines
+    assert table.rows[0][1:] == (2, 3, 3, "line 1")
+    assert table.note == note
+
+
+def test_a_trace_that_is_too_large_is_cut_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First without what was not executed, then by a third at a time: 5,000 steps, 3,333, 2,222 ..."""
+    many = tuple(TraceInstruction(f"v_x {n:0600x}"[::-1], SourceLine("a.hip", n + 1, 0, ""), "") for n in range(400))
+    trace = long(5000, noise=True)
+    trace = replace(trace, instructions=trace.instructions + many)
+    whole = stepper(trace).message()
+    assert (whole["count"], whole["all"], whole["hidden"]) == (5000, 5000, 0)
+    counts = {}
+    for most in (60_000, 80_000, 97_000, 99_000, 120_000):
+        monkeypatch.setattr(views, "MOST_BYTES", most)
+        data = stepper(trace).message()
+        counts[data["count"], data["hidden"]] = len(json.dumps({**data, "first": None}))
+    assert {count for count, _ in counts} <= {5000, 3333, 2222, 1481, 987, 658}
+    assert (5000, 400) in counts
+    assert (3333, 400) in counts
+    assert all(hidden == 400 or count == 5000 for count, hidden in counts)
