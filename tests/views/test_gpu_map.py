@@ -243,11 +243,11 @@ def test_what_a_unit_holds_from_the_beginning_to_the_end(time: float, numbers: l
         ({"workgroups": 1, "waves": 1}, "1 workgroup of 1 wave each: 1 of 6 CUs had work; the other 5 idled all the "
          "time, because there were no more workgroups. At the fullest moment 1 of them runs, which takes 2.1 % of the "
          "device's 48 wave slots. "),
-        ({"workgroups": 12}, "12 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them run, "
-         "which takes 75 % of the device's 48 wave slots. "),
-        ({"workgroups": 13}, "13 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them run, "
-         "which takes 75 % of the device's 48 wave slots. One CU holds 2 of them at a time (VGPRs allow no more), so "
-         "that the others waited for their turn. "),
+        ({"workgroups": 12}, "12 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them "
+         "run, which takes 75 % of the device's 48 wave slots. "),
+        ({"workgroups": 13}, "13 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them "
+         "run, which takes 75 % of the device's 48 wave slots. One CU holds 2 of them at a time (VGPRs allow no "
+         "more), so that the others waited for their turn. "),
     ],
 )  # fmt: skip
 def test_launches_of_all_sizes_in_words(more: dict[str, Any], said: str) -> None:

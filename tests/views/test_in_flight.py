@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpulab.records import TraceInstruction, TraceStep
-from gpulab.views.in_flight import MOST_STEPS, Flight, Wait, follow, waits
+from gpulab.views.in_flight import MOST_BARS, MOST_STEPS, Flight, Wait, follow, waits
 from tests.views.traces import HOSTILE, small, waiting
 
 
@@ -146,3 +146,14 @@ def test_waits_in_words() -> None:
     assert waits(made(load, load)).sentence.endswith("2 accesses had no wait at all.")
     rows = waits(made(*[wait] * 40)).table
     assert (len(rows.rows), rows.note) == (40, "")
+
+
+@pytest.mark.parametrize(("loads", "height"), [(1, 2.1), (3, 2.1), (5, 2.5), (60, 13.5), (61, 13.5)])
+def test_the_picture_is_as_high_as_it_has_bars(loads: int, height: float) -> None:
+    """A fifth of an inch for each bar, room for three at least; of more than 60 accesses the first are drawn."""
+    load = TraceInstruction("ds_read_b32 v1, v0", None, kind="memory", raises=("lgkmcnt",))
+    made_of = waits(made(*[load] * loads))
+    assert made_of.figure is not None
+    drawn = made_of.figure()
+    assert tuple(drawn.get_size_inches()) == pytest.approx((8.6, height))
+    assert len(drawn.axes[0].patches) == min(loads, MOST_BARS)

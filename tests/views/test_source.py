@@ -290,3 +290,7 @@ def test_accesses_belong_to_their_instructions() -> None:
     found = accesses_by_instruction(twice)
     assert found == {0: load, 2: store, 4: store}
     assert accesses_by_instruction(dataclasses.replace(one, accesses=())) == {}
+
+
+def test_a_source_of_empty_lines_is_one_empty_row() -> None:
+    assert source_lines({"a": " \n\n"}, []) == ([SourceLine("a", 1, 0, "")], 0)
