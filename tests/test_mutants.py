@@ -45,6 +45,7 @@ def changed(points: Any, source: str) -> list[str]:
         ("if x:\n    y += 1", ["if (not x):", "y -= 1", "y += (1 + 1)"]),
         ("@dataclass(frozen=True, order=True)\nclass A: pass", ["frozen=True, order=False"]),
         ("def f():\n    return not x", ["return None", "return bool(x)"]),
+        ("x = a[1].reshape(-1, 4)", ["a[(1 + 1)]", "reshape(-1, (4 + 1))"]),
     ],
 )
 def test_python(mutants: Any, source: str, expected: list[str]) -> None:

@@ -316,6 +316,12 @@ def python_points(source: str) -> Iterator[tuple[int, int, str]]:
             return
         if isinstance(node, ast.keyword) and node.arg in UNSEEN:
             return
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
+            yield from walk(node.func)
+            for part in node.args:  # any negative size is the one that is left
+                if not (isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub)):
+                    yield from walk(part)
+            return
         if isinstance(node, ast.Expr):
             if isinstance(node.value, ast.Call):
                 yield (*span(node), "pass")

@@ -240,7 +240,7 @@ def _device(axes: Axes, a: Architecture, has: Mapping[str, Part], marked: tuple[
     groups = a.xcds if a.xcds > 1 else a.shader_engines
     name = "XCD" if a.xcds > 1 else "shader engine"
     inner = "GL1" if a.xcds == 1 and "GL1" in has else "L2" if a.xcds > 1 else ""
-    across = 4 if groups in (4, 8) else 3 if groups in (3, 6) else min(groups, 4)
+    across = 3 if groups == 6 else min(groups, 4)
     down = -(-groups // across)
     top, bottom = 0.12, 0.66 if inner == "L2" else 0.58
     wide, high = (1 + 0.02) / across, (bottom - top + 0.02) / down

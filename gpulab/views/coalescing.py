@@ -220,7 +220,7 @@ def _summary(cost: AccessCost) -> dict[str, Any]:
 
 def _what(cost: AccessCost) -> str:
     """What an instruction does to what: "load of x"."""
-    names = list(dict.fromkeys(memory.name for memory in _samples(cost)[0].memory)) or [cost.space]
+    names = list(dict.fromkeys(memory.name for memory in _samples(cost)[0].memory)) or [f"{cost.space} memory"]
     quoted = [name if " " in name else f"‘{one_line(name)}’" for name in names[:2]]
     return f"{cost.action} {_TOWARDS[cost.action]} {' and '.join(quoted)}"
 

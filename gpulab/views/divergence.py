@@ -25,7 +25,7 @@ from gpulab.records import Launch, SourceLine, Trace
 from gpulab.views import palette, profiles
 from gpulab.views.instrument import Instrument
 from gpulab.views.listing import Pair, Place, aligned, cut, label, place, same_source, source_lines
-from gpulab.views.table import Cell, Table, number
+from gpulab.views.table import Cell, Table, number, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -285,8 +285,7 @@ def _words(side: Side, two: bool, several: bool) -> str:
     said = f"{lead}{total_text} were wasted on idle lanes" + ("." if two else f", in {waves}.")
     if side.branches:
         worst = max(side.branches.values(), key=lambda branch: branch.wasted)
-        text = worst.where.text.strip()
-        text = text if len(text) <= 50 else text[:49] + "…"
+        text = short(worst.where.text.strip(), 50)
         many = "lines" if len(worst.inside) > 1 else "line"
         where = "" if worst.inside == {place(worst.where)} else f" ({many} {worst.lines})"
         said += (
@@ -458,8 +457,7 @@ def _figure(sides: Sequence[Side], pairs: Sequence[Pair], title: str, several: b
             axes.axhline(row - 0.5, color="white", linewidth=1.5)
     names = []
     for pair in wasteful:
-        text = _text(pair).strip()
-        names.append(palette.plain(f"{_name(pair, several)}  {text if len(text) <= 44 else text[:43] + '…'}"))
+        names.append(palette.plain(f"{_name(pair, several)}  {short(_text(pair).strip(), 44)}"))
     grid[0][0].set_yticks(range(len(wasteful)), names, fontsize=8, family="monospace")
     figure.colorbar(image, ax=list(grid[0]), label="share of executions active", ticks=[0, 0.5, 1])
     more = f" ({dropped} lines that waste less are not shown)" if dropped else ""

@@ -110,7 +110,7 @@ def waits(trace: Trace, first: int = 1, last: int | None = None) -> Instrument:
         ValueError: there are no such steps.
     """
     count = len(trace.steps)
-    end = min(count, first + MOST_STEPS - 1) if last is None else last
+    end = count if last is None else last
     if count and not 1 <= first <= end <= count:
         raise ValueError(f"steps {first} to {end} are asked for, and the trace has steps 1 to {count:,}")
     end = min(end, first + MOST_STEPS - 1)

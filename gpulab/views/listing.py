@@ -8,6 +8,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpulab.records import AccessCost, Launch, SourceLine
+from gpulab.views.table import short
 
 MOST_LINES = 1000
 """Rows of source that are shown; of longer ones the neighbourhood of lines that cost something."""
@@ -70,7 +71,7 @@ def same_source(before: Sequence[SourceLine], after: Sequence[SourceLine]) -> li
 
 def cut(text: str) -> str:
     """Text of a line without what is too long to be shown."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return short(text, _LONGEST)
 
 
 def label(where: SourceLine, several: bool) -> str:

@@ -38,6 +38,9 @@ KINDS = {
 }
 """Kinds of access in the order they are drawn: their words, and their place among palette.CATEGORIES."""
 
+_PAST_L1 = ("store", "scratch store", "atomic")
+"""Kinds of access that pass L1: they do not look for lines there."""
+
 _BLOCK = 64  # bytes of a write or atomic request to the L2 (docs/counters.md)
 
 
@@ -236,7 +239,7 @@ def _store(cost: AccessCost, a: Architecture) -> tuple[Step, ...]:
     arrived = _BLOCK * cost.l2_requests
     written = min(cost.written_bytes, arrived)
     return (
-        Step("L1", arrived, 0, arrived, cost.lines, 0),
+        Step("L1", arrived, 0, arrived, cost.lines),
         Step("L2", arrived, arrived - written, written, cost.l2_requests, cost.l2_hits),
         *_memory(written, min(cost.dram_written_bytes, written), a),
     )
@@ -246,7 +249,7 @@ def _atomic(cost: AccessCost, asked: int, a: Architecture) -> list[Path]:
     arrived = _BLOCK * cost.l2_requests
     missed = min(cost.memory_bytes, arrived)
     done = Path("atomic", asked, (
-        Step("L1", arrived, 0, arrived, cost.lines, 0),
+        Step("L1", arrived, 0, arrived, cost.lines),
         Step("L2", arrived, arrived - missed, missed, cost.l2_requests, cost.l2_hits),
         *_memory(missed, min(cost.dram_bytes, missed), a),
     ))  # fmt: skip
@@ -312,7 +315,7 @@ def _tip(path: Path, step: Step, a: Architecture, facts: LevelFacts) -> str:
     else:
         lines.append(f"{step.served:,} bytes are {_served_words(path.kind, step.level, False)} here")
         lines.append(f"{step.passed:,} bytes have to come from further away" if step.passed else "nothing goes on")
-    if step.requests and step.level not in ("LDS",) and not (step.level == "L1" and path.kind in ("store", "atomic")):
+    if step.requests and step.level != "LDS" and not (step.level == "L1" and path.kind in _PAST_L1):
         lines.append(
             f"{step.requests:,} requests, {step.hits:,} hits ({_percent(step.hits, step.requests)}), "
             f"{step.bytes // step.requests} bytes each"
@@ -341,10 +344,7 @@ def _level_rows(found: Sequence[Path], a: Architecture) -> list[tuple[Cell, ...]
             step
             for path in found
             for step in path.steps
-            if step.level == name
-            and step.requests
-            and name != "LDS"
-            and not (name == "L1" and path.kind in ("store", "atomic", "scratch store"))
+            if step.level == name and step.requests and name != "LDS" and not (name == "L1" and path.kind in _PAST_L1)
         ]
         requests, hits = sum(step.requests for step in looked), sum(step.hits for step in looked)
         served, passed = sum(step.served for step in steps), sum(step.passed for step in steps)
@@ -434,7 +434,7 @@ def _drawn(found: Sequence[Path], a: Architecture) -> list[dict[str, Any]]:
         for number, step in enumerate(path.steps):
             last = number == len(path.steps) - 1
             word = _served_words(path.kind, step.level, last)
-            passes = step.level == "L1" and not step.served and path.kind in ("store", "scratch store", "atomic")
+            passes = step.level == "L1" and path.kind in _PAST_L1
             steps.append({
                 "level": step.level, "bytes": step.bytes, "served": step.served, "passed": step.passed,
                 "above": amount(step.bytes),

@@ -210,7 +210,8 @@ def names_table(arch: str, pattern: str = "", formulas: bool = True, kinds: Mapp
 
 
 def sorted_rows(rows: list[tuple[Cell, ...]], columns: Sequence[str], by: str) -> tuple[tuple[Cell, ...], ...]:
-    """Rows with the largest numbers (or the first words) of a column on top; in their own order if `by` is "".
+    """Rows with the largest numbers (or the first words) of a column on top, those without a number at
+    the end; in their own order if `by` is "".
 
     Raises:
         ValueError: there is no such column.
@@ -222,7 +223,7 @@ def sorted_rows(rows: list[tuple[Cell, ...]], columns: Sequence[str], by: str) -
     place = columns.index(by)
     if all(isinstance(row[place], str) for row in rows):
         return tuple(sorted(rows, key=lambda row: str(row[place])))
-    return tuple(sorted(rows, key=lambda row: -1.0 if isinstance(row[place], str) else -float(row[place])))
+    return tuple(sorted(rows, key=lambda row: math.inf if isinstance(row[place], str) else -float(row[place])))
 
 
 def _place(where: SourceLine | None) -> str:

@@ -24,7 +24,7 @@ from gpulab.views.listing import (
     same_source,
     source_lines,
 )
-from gpulab.views.table import Cell, Table, number
+from gpulab.views.table import Cell, Table, number, short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,16 +151,10 @@ def _difference(sides: Sequence[_Side], pair: Pair, title: str) -> float:
     return (_amount(sides, pair, 1, title) or 0) - (_amount(sides, pair, 0, title) or 0)
 
 
-def _name(pair: Pair, several: bool) -> str:
-    """A pair's line number: "7", or "7 → 9" where it moved, "7 → –" where it is gone."""
-    one, other = pair
-    names = [label(where, several) if where is not None else "–" for where in (one, other)]
-    return names[0]
-
-
-def _both(pair: Pair, several: bool) -> str:
-    one, other = (label(where, several) if where is not None else "–" for where in pair)
-    return one if one == other else f"{one} → {other}"
+def _line(sides: Sequence[_Side], pair: Pair, several: bool) -> str:
+    """A pair's line number: "7", of two sides also "7 → 9" where it moved, "7 → –" where it is gone."""
+    names = [label(where, several) if where is not None else "–" for where in pair[: len(sides)]]
+    return " → ".join(dict.fromkeys(names))
 
 
 def _text(pair: Pair) -> str:
@@ -170,7 +164,7 @@ def _text(pair: Pair) -> str:
 
 def _quoted(pair: Pair) -> str:
     text = _text(pair).strip()
-    return f"“{text if len(text) <= 60 else text[:59] + '…'}”"
+    return f"“{short(text, 60)}”"
 
 
 def _words(sides: Sequence[_Side], pairs: Sequence[Pair], by: str, several: bool) -> str:
@@ -184,7 +178,7 @@ def _words(sides: Sequence[_Side], pairs: Sequence[Pair], by: str, several: bool
         worst = max(pairs, key=lambda pair: _amount(sides, pair, 0, by) or 0)
         most = _amount(sides, worst, 0, by) or 0
         return (
-            f"Line {_name(worst, several)} has the most {by}: {number(most)} of {number(total)} "
+            f"Line {_line(sides, worst, several)} has the most {by}: {number(most)} of {number(total)} "
             f"({100 * most / total:.0f} %). It reads {_quoted(worst)}.{modelled}"
         )
     before, after = sides[0].total(by), sides[1].total(by)
@@ -194,7 +188,7 @@ def _words(sides: Sequence[_Side], pairs: Sequence[Pair], by: str, several: bool
     change = _difference(sides, worst, by)
     if not change:
         return f"{said} No line differs.{modelled}"
-    at = _both(worst, several)
+    at = _line(sides, worst, several)
     for side, where, other in zip(sides, worst, worst[::-1], strict=True):
         if where is not None and other is None:
             at = f"{label(where, several)}, which is there only {_role(side)}"
@@ -221,7 +215,7 @@ def _table(
         for pair in pairs:
             if _amount(sides, pair, 0, by) is not None:
                 amounts = [_cell(_amount(sides, pair, 0, measure.title)) for measure in used]
-                rows.append((_name(pair, several), _text(pair).strip(), *amounts))
+                rows.append((_line(sides, pair, several), _text(pair).strip(), *amounts))
     else:
         columns = ("line", "source", "amount", *(_role(side) for side in sides), "difference")
         for pair in pairs:
@@ -230,7 +224,7 @@ def _table(
                 if (one or 0) != (other or 0) or (measure.title == by and one is not None):
                     change = _signed(_difference(sides, pair, measure.title))
                     text = _text(pair).strip()
-                    rows.append((_both(pair, several), text, measure.title, _cell(one), _cell(other), change))
+                    rows.append((_line(sides, pair, several), text, measure.title, _cell(one), _cell(other), change))
                 elif one:
                     equal += 1
     said = dict.fromkeys(filter(None, (profiles.note(side.launch) for side in sides)))
@@ -266,7 +260,7 @@ def _data(
             mark = "−" if pair[1] is None else "+" if pair[0] is None else ""
         rows.append(
             {
-                "line": _both(pair, several) if len(sides) == 2 else _name(pair, several),
+                "line": _line(sides, pair, several),
                 "text": cut(_text(pair)), "mark": mark, "amounts": amounts, "parts": parts,
             }
         )  # fmt: skip
@@ -308,8 +302,7 @@ def _figure(sides: Sequence[_Side], pairs: Sequence[Pair], by: str, title: str, 
     names = []
     for pair in costly:
         text = _text(pair).strip()
-        names.append(palette.plain(f"{_both(pair, several) if len(sides) == 2 else _name(pair, several)}  "
-                                   f"{text if len(text) <= 52 else text[:51] + '…'}"))  # fmt: skip
+        names.append(palette.plain(f"{_line(sides, pair, several)}  {short(text, 52)}"))
     axes.set_yticks(range(len(costly)), names, fontsize=8, family="monospace")
     axes.invert_yaxis()
     axes.set_xlim(0, most * 1.18)

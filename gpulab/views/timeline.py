@@ -314,7 +314,7 @@ def figure(activities: Sequence[Activity], rows: Sequence[Row], names: Mapping[R
                     a.start_us + a.us / 2, y, palette.plain(a.name), ha="center", va="center", fontsize=7,
                     bbox={"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none"},
                 )  # fmt: skip
-    axes.set_yticks(range(len(rows)), [names[row] for row in rows], fontsize=8)
+    axes.set_yticks(range(len(rows)), [names[row] for row in rows])
     axes.set_ylim(len(rows) - 0.4, -0.7)
     axes.set_xlim(0, last)
     axes.tick_params(labelsize=8)

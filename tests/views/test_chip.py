@@ -84,3 +84,26 @@ def test_each_device_is_drawn_and_marks_change_the_drawing(arch: str) -> None:
     plain, marked = (gpulab.chip(name, arch=arch).png() for name in ("", "L2"))
     assert plain.startswith(b"\x89PNG")
     assert plain != marked
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(16 << 10, "16 KiB"), ((1 << 20) - 1024, "1,023 KiB"), (1 << 20, "1 MiB"), (6 << 20, "6 MiB"),
+     (2 << 30, "2,048 MiB")],
+)  # fmt: skip
+def test_sizes_in_words(count: int, said: str) -> None:
+    assert chip._bytes(count) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("device", "the whole device"), ("CU", "each CU"), ("2 CUs", "2 CUs"), ("shader array", "each shader array")],
+)  # fmt: skip
+def test_what_a_cache_serves_in_words(name: str, said: str) -> None:
+    assert chip._served(name) == said
+
+
+def test_a_mark_that_several_blocks_count() -> None:
+    made = gpulab.chip("l2_hit_percent", arch="gfx942")
+    assert made.sentence.endswith(" l2_hit_percent belongs to: L2.")
+    assert [row[1] for row in gpulab.chip(" l2 ", arch="gfx942").table.rows if row[0]] == ["L2"]

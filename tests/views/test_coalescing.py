@@ -12,6 +12,7 @@ import pytest
 
 import gpulab
 from gpulab.records import AccessCost, AccessSample, Counters, Launch, MemoryRange, SourceLine
+from gpulab.views import coalescing as views
 from gpulab.views.coalescing import MOST, coalescing, lines_of, pattern
 
 BASE = 0x2000_0001_0000
@@ -46,6 +47,7 @@ def launch(accesses: Sequence[AccessCost], kernel: str = "k") -> Launch:
 
 
 LANES = range(64)
+NEIGHBOURS = "Let neighbouring lanes use neighbouring elements: then a line serves many of them."
 
 
 @pytest.mark.parametrize(
@@ -216,3 +218,103 @@ def test_ten_million_threads() -> None:
     shown = run.coalescing()
     assert "workgroups" in shown.table.note
     assert len(json.dumps(shown.message())) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("addresses", "bytes", "words", "advice"),
+    [
+        ([None, 5, None], 4, "one lane alone",
+         "A line has to come for a single lane. That is fine where it happens seldom."),
+        ([8] * 5, 4, "all lanes the same address",
+         "One request serves all lanes. A scalar load could do it as well."),
+        ([4 * n for n in LANES], 4, "consecutive, aligned", "As good as it gets: every byte of the lines is used."),
+        ([4 * n + 64 for n in range(32)], 4, "consecutive, misaligned by 64 bytes: 2 lines instead of 1",
+         "Start the row at a multiple of the line's size (pad its length) if you can."),
+        # Within one line: no line more than there has to be, whether it begins at a multiple of its length or not.
+        ([4 * n + 60 for n in range(16)], 4, "consecutive", "As good as it gets: every byte of the lines is used."),
+        ([4 * n + 64 for n in range(16)], 4, "consecutive, aligned",
+         "As good as it gets: every byte of the lines is used."),
+        ([3 * n for n in LANES], 4, "stride of 3 bytes: lanes overlap",
+         "Neighbouring lanes ask for some of the same bytes."),
+        ([124 * n for n in LANES], 4, "stride of 124 bytes: 4 of every 124 bytes are used", NEIGHBOURS),
+        ([128 * n for n in LANES], 4, "stride of 128 bytes: every lane needs a line of its own", NEIGHBOURS),
+        ([8192 - 124 * n for n in LANES], 4, "stride of -124 bytes: 4 of every 124 bytes are used", NEIGHBOURS),
+        ([4 * (n % 32) + 1024 * (n // 32) for n in LANES], 4, "rows of 32 consecutive lanes, 1,024 bytes apart",
+         "Nothing is wasted."),
+        ([4 * (n % 8) + 1024 * (n // 8) for n in LANES], 4, "rows of 8 consecutive lanes, 1,024 bytes apart",
+         "Each row begins new lines: longer rows would use more of them."),
+        ([4 * (n // 2) for n in LANES], 4, "groups of 2 lanes share an address, 4 bytes apart", "Nothing is wasted."),
+        ([16 * (n % 4) + 4096 * (n // 4) for n in LANES], 4,
+         "rows of 4 lanes with a stride of 16 bytes; rows are 4,096 bytes apart", NEIGHBOURS),
+        ([4 * (n ^ 5) + 64 for n in LANES], 4,
+         "one stretch of bytes, lanes in another order, misaligned by 64 bytes: 3 lines instead of 2",
+         "The order of lanes within a line costs nothing."),
+        ([8 * (n * n % 31) for n in LANES], 4, "scattered: 2 lines",
+         "Neighbouring lanes ask for bytes far apart. Can the data or the work be reordered?"),
+    ],
+)  # fmt: skip
+def test_patterns_and_what_to_make_of_them(addresses: list[int | None], bytes: int, words: str, advice: str) -> None:
+    assert pattern(addresses, bytes, 128) == (words, advice)
+
+
+def test_a_single_instruction_in_words() -> None:
+    one = access([8 * n for n in LANES])
+    assert coalescing(launch([one])).sentence == (
+        "The only vector memory instruction is the load of ‘x’ in line 1: stride of 8 bytes: 4 of every 8 bytes are "
+        "used. Its lanes asked for 256 bytes, and lines of 512 bytes were moved: 50 % used."
+    )
+    bare = replace(one, where=None, samples=(replace(one.samples[0], memory=()),))
+    made = coalescing(launch([bare]))
+    assert made.sentence.startswith(
+        "The only vector memory instruction is the load of global memory (global_load_dword v1, v2): "
+    )
+    assert made.table.rows[0][:3] == ("–", "load of global memory", "global_load_dword v1, v2")
+    assert made.message()["instructions"] == [
+        {"line": 0, "source": "", "text": "global_load_dword v1, v2", "action": "load of global memory", "asked": 256,
+         "moved": 512, "percent": 50.0, "share": "50 %", "words": "stride of 8 bytes: 4 of every 8 bytes are used"},
+    ]  # fmt: skip
+
+
+def test_whose_memory_is_accessed() -> None:
+    one = access([4 * n for n in LANES], action="atomic")
+    ranges = tuple(MemoryRange(name, BASE, 4096) for name in ("x", "x", "an unnamed allocation", "y"))
+    both = replace(one, samples=(replace(one.samples[0], memory=ranges),))
+    assert coalescing(launch([both])).table.rows[0][1] == "atomic on ‘x’ and an unnamed allocation"
+
+
+@pytest.mark.parametrize(
+    ("grid", "block"), [((4, 1, 1), "(2)"), ((4, 2, 1), "(2, 1)"), ((4, 1, 3), "(2, 1, 0)"), ((1, 1, 1), "(2)")]
+)
+def test_which_block_a_sample_is_of(grid: tuple[int, int, int], block: str) -> None:
+    """As many of its coordinates as the grid has axes."""
+    one = access([0, 4])
+    one = replace(one, samples=(replace(one.samples[0], workgroup=(2, 1, 0)),))
+    view = coalescing(replace(launch([one]), grid=grid)).message()["view"]
+    assert view["samples"] == [f"the worst: block {block}, wave 1"]
+
+
+def test_what_the_table_leaves_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = replace(launch([access([4 * n for n in LANES]), access([8 * n for n in LANES])]), sampled=(1000, 4000))
+    note = (
+        "Bytes moved: whole cache lines of 128 bytes, as the first cache looks them up.",
+        " 1 instructions that use their lines better are left out.",
+        " Addresses were looked at in 1,000 of 4,000 workgroups; sums are scaled up.",
+    )
+    assert coalescing(one).table.note == note[0] + note[2]
+    monkeypatch.setattr(views, "MOST", 1)
+    assert coalescing(one).table.note == "".join(note)
+    assert coalescing(one).table.rows[0][3:7] == (1, 256, 4, 512)
+
+
+def test_equally_bad_instructions_are_in_the_order_of_their_lines() -> None:
+    """Two of the same share of their lines: the one with more lines first; of scalar loads and LDS none."""
+    small = access([8 * n if n < 32 else None for n in LANES], 3)
+    large = access([8 * n for n in LANES], 4)
+    other = [replace(access([8 * n for n in LANES], 5), space=space) for space in ("lds", "scalar")]
+    never = replace(access([8 * n for n in LANES], 6), executed=0)
+    assert [row[0] for row in coalescing(launch([small, large, *other, never])).table.rows] == [4, 3]
+
+
+def test_without_vector_accesses_it_says_so() -> None:
+    lds = replace(access([0]), space="lds")
+    assert coalescing(launch([lds])).sentence == "This kernel did no vector memory access."

@@ -242,3 +242,140 @@ def test_hostile_text_in_all_forms() -> None:
     assert "<img" not in shown.table.html()
     assert len(shown.png()) > 1000
     assert len(divergence(trace(text=TEXT.replace("a = 1;", HOSTILE), kernel=HOSTILE)).png()) > 1000
+
+
+def idle(wasted: int, line: SourceLine = THEN, branch: int | None = 0, executed: int = 100) -> InstructionCost:
+    """A vector instruction of 100 waves in which one lane was idle so often."""
+    return cost(line, "v_mov_b32 v1, 1", executed, [executed - wasted] + [executed] * 63, branch, executed - wasted)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ((), "No costs of k by instruction, which only virtual devices count."),
+        ((idle(0),), "No lane was ever idle in a vector instruction of k, for all lanes of a wave went the same way "
+                     "(waves of 64 lanes)."),
+        ((idle(63, branch=None),), "63 of 6,400 lane-slots (less than 1 %) were wasted on idle lanes, in waves of 64 "
+                                   "lanes. 63 slots belong to no branch: lanes without a thread."),
+        ((idle(64),), "64 of 6,400 lane-slots (1 %) were wasted on idle lanes, in waves of 64 lanes. The branch at "
+                      "line 3, “a = 1;”, cost the most: 64 lane-slots; 64 vector instructions ran in it with idle "
+                      "lanes."),
+        ((cost(IF, "s_cbranch", 1, [1] * 64), idle(10), idle(5, ELSE)),
+         "15 of 12,800 lane-slots (less than 1 %) were wasted on idle lanes, in waves of 64 lanes. The branch at line "
+         "2, “if (lane < 32)”, cost the most: 15 lane-slots; 15 vector instructions ran in it with idle lanes (lines "
+         "3, 5)."),
+        ((cost(IF, "s_cbranch", 1, [1] * 64), cost(ELSE, "s_cbranch", 1, [1] * 64), idle(10, STORE, 1),
+          idle(9, THEN, 0)),
+         "19 of 12,800 lane-slots (less than 1 %) were wasted on idle lanes, in waves of 64 lanes. The branch at line "
+         "5, “b = 2;”, cost the most: 10 lane-slots; 10 vector instructions ran in it with idle lanes (line 6)."),
+    ],
+)  # fmt: skip
+def test_what_is_wasted_in_words(rows: tuple[InstructionCost, ...], said: str) -> None:
+    assert divergence(launch(instructions=rows)).sentence == said
+
+
+def test_two_sides_in_words() -> None:
+    one, other = launch(instructions=(idle(0),)), launch(instructions=(idle(5, branch=None),))
+    assert divergence(one, other).sentence == (
+        "Before, with waves of 64 lanes: no lane was ever idle in a vector instruction of k. After, with waves of 64 "
+        "lanes: 5 of 6,400 lane-slots (less than 1 %) were wasted on idle lanes. 5 slots belong to no branch: lanes "
+        "without a thread."
+    )
+    bare = divergence(launch(instructions=(), arch="gfx90a"), one)
+    assert bare.sentence.startswith(
+        "On gfx90a, with waves of 64 lanes: no costs of k by instruction, which only virtual devices count. On gfx942, "
+    )
+    assert bare.title == "Lanes at work in k, all waves (gfx90a and gfx942)"
+
+
+@pytest.mark.parametrize(("length", "shown"), [(50, "x" * 50), (51, "x" * 49 + "…")])
+def test_the_text_of_a_long_branch_is_cut(length: int, shown: str) -> None:
+    where = SourceLine("cell.hip", 2, 0, f"  {'x' * length} ")
+    rows = (cost(where, "s_cbranch", 1, [1] * 64), idle(10))
+    assert f"The branch at line 2, “{shown}”, cost" in divergence(launch(instructions=rows)).sentence
+
+
+def test_lines_of_other_files_in_a_branch_have_their_names() -> None:
+    other = SourceLine("helper.h", 9, 0, "help();")
+    rows = (cost(IF, "s_cbranch", 1, [1] * 64), idle(10), idle(10, other))
+    assert of_launch(launch(instructions=rows)).branches["cell.hip", 2].lines == "3, helper.h 9"
+
+
+def test_the_table_of_a_wave_and_of_two() -> None:
+    made = divergence(trace(truncated=True))
+    assert made.title == "Lanes at work in k, one wave (gfx942)"
+    assert made.table.rows == (
+        ("2", "if (lane < 32)", 1, 0, 64.0, 0, 64), ("3", "a = 1;", 1, 1, 32.0, 32, "–"),
+        ("5", "b = 2;", 1, 1, 32.0, 32, "–"), ("6", "out[i] = a;", 1, 0, 64.0, 0, "–"),
+    )  # fmt: skip
+    note = "The trace was ended before the wave was."
+    assert made.table.note == f"{note} Wasted: executions of vector instructions × idle lanes."
+    assert made.message()["note"] == note
+    both = divergence(launch(), launch(arch="gfx1100")).table
+    assert both.columns[:4] == ("line", "source", "on", "vector instructions")
+    assert both.rows[2:4] == (
+        ("3", "a = 1;", "gfx942", 20, 20, 32.0, 640, "–"), ("3", "a = 1;", "gfx1100", 20, 0, 32.0, 0, "–")
+    )  # fmt: skip
+    assert divergence(launch(instructions=())).table.note == "No costs by instruction."
+
+
+@pytest.mark.parametrize(
+    ("steps", "columns"),
+    [(399, [1] * 399), (400, [1] * 400), (401, [2] * 200 + [1]), (801, [3] * 267)],
+)  # fmt: skip
+def test_columns_of_a_long_trace(steps: int, columns: list[int]) -> None:
+    side = of_trace(trace([(n % 8, ALL if n % 3 else LOW) for n in range(steps)]))
+    assert [count for _, count, _, _ in side.time] == columns
+    starts = [begin for begin, _, _, _ in side.time]
+    assert starts == [sum(columns[:n]) for n in range(len(columns))]
+    for begin, count, shares, _ in side.time[:3]:
+        low = sum(step % 3 == 0 for step in range(begin, begin + count))
+        assert shares == [1.0] * 32 + [(count - low) / count] * 32
+
+
+def test_the_picture_of_a_wave_and_of_lines() -> None:
+    made = divergence(trace())
+    assert made.figure is not None
+    axes, bar = made.figure().axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("step: instructions that the wave executed", "lane (gfx942)")
+    assert (axes.get_xlim(), bar.get_ylabel()) == ((0, 8), "share of time active")
+    assert axes.images[0].get_extent() == [0, 8, 63.5, -0.5]
+    assert axes.images[0].get_array().tolist() == [[1, 1, 1, 1, 0, 0, 1, 1]] * 32 + [[1, 1, 0, 0, 1, 1, 1, 1]] * 32
+    made = divergence(launch(), launch(arch="gfx1100"))
+    assert made.figure is not None
+    drawn = made.figure()
+    wide, narrow, bar = drawn.axes
+    assert list(wide.get_xticks()) == [0, 16, 32, 48, 63]
+    assert list(narrow.get_xticks()) == [0, 16, 31]
+    assert [label.get_text() for label in wide.get_yticklabels()] == [
+        "2  if (lane < 32)", "3  a = 1;", "5  b = 2;", "6  out[i] = a;",
+    ]  # fmt: skip
+    assert wide.images[0].get_array().tolist() == [[1] * 64, [1] * 32 + [0] * 32, [0] * 32 + [1] * 32, [1] * 64]
+    assert [line.get_ydata()[0] for line in narrow.lines] == [0.5, 1.5, 2.5]
+    assert drawn.get_suptitle() == "Lanes at work in k, all waves (gfx942 and gfx1100)"
+
+
+@pytest.mark.parametrize("count", [24, 25])
+def test_the_picture_has_the_lines_that_waste_most(count: int) -> None:
+    places = [SourceLine("cell.hip", n, 0, f"line {n}") for n in range(1, count + 1)]
+    rows = tuple(idle(n, where, None) for n, where in enumerate(places, 1))
+    text = "\n".join(where.text for where in places)
+    made = divergence(launch("\n".join(map(str, range(9))), sources={"cell.hip": text}, instructions=rows))
+    assert made.figure is not None
+    drawn = made.figure()
+    labels = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+    assert labels == [f"{n}  line {n}" for n in range(count - 23, count + 1)]
+    more = " (1 lines that waste less are not shown)" if count > 24 else ""
+    assert drawn.get_suptitle() == f"Lanes at work in k, all waves (gfx942){more}"
+
+
+def test_a_branch_on_a_line_without_vector_instructions_is_a_row() -> None:
+    made = divergence(launch(instructions=(cost(IF, "s_cbranch", 7, [7] * 64), idle(10))))
+    assert made.table.rows == (
+        ("2", "if (lane < 32)", "–", "–", "–", "–", 10), ("3", "a = 1;", 100, 10, 63.9, 10, "–"),
+    )  # fmt: skip
+    row = made.message()["rows"][1]["sides"][0]
+    assert row == {
+        "executed": 0, "whole": 0, "active": 0, "wasted": 0, "vector": False, "lanes": "", "scalar": 7,
+        "branch": {"partial": 10, "wasted": 10, "lines": "3"},
+    }  # fmt: skip

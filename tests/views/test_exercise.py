@@ -14,6 +14,13 @@ from gpulab.views import exercise
 HOSTILE = "<img src=x onerror=alert(1)></script>${x}$y$"
 LINE = SourceLine("fill.hip", 4, 9, f"    out[i + 1] = i; // {HOSTILE}")
 
+WROTE = f"Thread 2 of block 0 (wave 0, lane 2) wrote it last, in line 4, “out[i + 1] = i; // {HOSTILE}”."
+BELONGS = "By the exercise it belongs to thread 2 of block 0."
+STOPPED = "The checked launch was stopped: others may write there after that."
+NEVER = "out[2] should be 7, but it was not changed: it is as it was before the launch."
+WRONG = "out[2] should be 7, but is 5."
+MANY = "{} of the wrong elements were written by another thread than the exercise has in mind"
+
 
 def thread(number: int, seen: bool = True) -> Writer:
     """Thread `number` of blocks of 4."""
@@ -185,3 +192,129 @@ def test_an_element_beyond_either_end(size: int, index: int, said: str) -> None:
     outside = ArrayElement(index, "written outside", "", "6", thread(5))
     lines = exercise.story(dataclasses.replace(array, shape=(size,)), outside)
     assert lines[0] == f"out[{index}] does not exist: {said}."
+
+
+@pytest.mark.parametrize(
+    ("state", "writer", "owner", "stopped", "said"),
+    [
+        ("right", None, None, False, ["out[2] is 5, as it should be."]),
+        ("right", None, 2, False, ["out[2] is 5, as it should be.", BELONGS]),
+        ("right", 2, 2, True, ["out[2] is 5, as it should be.", WROTE]),
+        ("never written", None, None, False, [NEVER]),
+        ("never written", None, 2, False, [NEVER, BELONGS]),
+        ("never written", 2, 2, True, [NEVER, WROTE, STOPPED]),
+        ("never written", 2, 2, False, [NEVER, WROTE]),
+        ("wrong", None, None, False, [WRONG]),
+        ("wrong", None, 2, False, [
+            WRONG, BELONGS,
+            "Who wrote it was not seen: the checked launch was stopped before, or the value was there."]),
+        ("wrong", 2, None, False, [WRONG, WROTE]),
+        ("wrong", 2, None, True, [WRONG, WROTE, STOPPED]),
+        ("wrong", 2, 2, False, [
+            WRONG, WROTE, "That is the right thread for it, so look at the value that it computes."]),
+        ("wrong", 2, 2, True, [WRONG, WROTE, STOPPED]),
+        ("wrong", 2, 5, True, [
+            WRONG, WROTE, STOPPED, "By the exercise it belongs to thread 1 of block 1."]),
+    ],
+)  # fmt: skip
+def test_an_element_in_sentences(
+    state: str, writer: int | None, owner: int | None, stopped: bool, said: list[str]
+) -> None:
+    (array,) = shifted().arrays
+    whose = None if owner is None else thread(owner, False)
+    element = ArrayElement(2, state, "7", "5", None if writer is None else thread(writer), whose)
+    assert exercise.story(array, element, stopped) == said
+    with_inputs = dataclasses.replace(element, inputs=(("x[2]", "3"), ("n is odd", "")))
+    assert exercise.story(array, with_inputs, stopped) == [said[0], "Its inputs: x[2] = 3, n is odd.", *said[1:]]
+
+
+@pytest.mark.parametrize(
+    ("state", "found", "seen", "said"),
+    [
+        ("written outside", "9", True, [
+            "Thread 2 of block 0 (wave 0, lane 2) wrote there, in line 4, “out[i + 1] = i;”.",
+            "It left 9 there, in memory that belongs to something else."]),
+        ("read outside", "", True, ["Thread 2 of block 0 (wave 0, lane 2) read there, in line 4, “out[i + 1] = i;”."]),
+        ("written outside", "", False, []),
+    ],
+)  # fmt: skip
+def test_an_element_outside_in_sentences(state: str, found: str, seen: bool, said: list[str]) -> None:
+    (array,) = shifted().arrays
+    line = dataclasses.replace(LINE, text="  out[i + 1] = i;")
+    writer = dataclasses.replace(thread(2), where=line) if seen else None
+    lines = exercise.story(array, ArrayElement(6, state, "", found, writer, None))
+    assert lines == ["out[6] does not exist: out ends at out[5].", *said]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "thread 1 of block (2, 3) (wave 4, lane 5)"), ({"lane": None}, "thread 1 of block (2, 3) (wave 4)"),
+        ({"wave": None}, "thread 1 of block (2, 3)"), ({"thread": None}, "thread ? of block (2, 3) (wave 4, lane 5)"),
+    ],
+)  # fmt: skip
+def test_a_thread_in_words(changes: dict[str, Any], said: str) -> None:
+    writer = Writer((2, 3, 0), (1, 0, 0), True, 4, 5, None, "x")
+    assert exercise.who(dataclasses.replace(writer, **changes)) == said
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        # (who wrote, whose it is)
+        ([(2, 2)], ""),
+        ([(1, 2)], "One of the wrong elements was written by another thread than the exercise has in mind."),
+        ([(1, 2), (2, 3)], MANY.format(2) + ", each by the thread before its own."),
+        ([(3, 2), (4, 3)], MANY.format(2) + ", each by the thread after its own."),
+        ([(1, 4), (2, 5)], MANY.format(2) + ", each by the one 3 threads before its own."),
+        ([(5, 3), (4, 2)], MANY.format(2) + ", each by the one 2 threads after its own."),
+        ([(5, 3), (4, 3)], MANY.format(2) + "."),
+    ],
+)  # fmt: skip
+def test_threads_that_are_off(pairs: list[tuple[int, int]], said: str) -> None:
+    (array,) = shifted().arrays
+    elements = tuple(
+        ArrayElement(number, "wrong", "1", "2", thread(one), thread(other, False))
+        for number, (one, other) in enumerate(pairs)
+    )
+    case = shifted(arrays=(dataclasses.replace(array, elements=elements),))
+    assert exercise.failing(case).data["arrays"][0]["shift"] == said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "out (6 elements): 4 wrong, 1 never written, 1 written outside of it"),
+        ({"right": 1, "wrong": 0, "never": 0, "outside": 0}, "out (1 element): all right"),
+        ({"right": 1, "wrong": 0, "never": 0, "outside": 0, "given": True}, "out (1 element): an input"),
+        ({"right": 2000, "wrong": 1000, "never": 0, "outside": 0}, "out (3,000 elements): 1,000 wrong"),
+        ({"wrong": 0, "never": 1, "outside": 0, "beside": (ArrayElement(7, "read outside", "", "", None, None),)},
+         "out (2 elements): 1 never written, a read outside of it"),
+    ],
+)  # fmt: skip
+def test_elements_are_counted(changes: dict[str, Any], said: str) -> None:
+    (array,) = shifted().arrays
+    changed = dataclasses.replace(array, **changes)
+    assert exercise.failing(shifted(arrays=(changed,))).data["arrays"][0]["counts"] == said
+
+
+@pytest.mark.parametrize(("count", "rows"), [(0, []), (8, [8]), (9, [8, 1]), (16, [8, 8]), (20, [8, 8])])
+def test_elements_outside_in_rows(count: int, rows: list[int]) -> None:
+    """Rows of eight, two at most, of which the first is named."""
+    (array,) = shifted().arrays
+    beside = tuple(ArrayElement(6 + n, "written outside", "", "6", None) for n in range(count))
+    found = exercise._layout(dataclasses.replace(array, beside=beside))[1:]
+    assert [len(elements) for _, elements in found] == rows
+    assert [label for label, _ in found] == ["outside", ""][: len(rows)]
+    assert [e.index for _, elements in found for e in elements] == list(range(6, 6 + sum(rows)))
+
+
+def test_an_array_of_no_elements() -> None:
+    (array,) = shifted().arrays
+    none = dataclasses.replace(
+        array, shape=(0,), right=0, wrong=0, never=0, outside=0, rows=0, elements=(), beside=(), overview=(), part=2000
+    )
+    (data,) = exercise.failing(shifted(arrays=(none,))).data["arrays"]
+    assert {key: data[key] for key in ("first", "rows", "cells", "moreBeside", "overview", "window", "part")} == {
+        "first": 0, "rows": [], "cells": [], "moreBeside": 0, "overview": [], "window": "", "part": "2,000 elements",
+    }  # fmt: skip

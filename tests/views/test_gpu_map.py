@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from gpulab.errors import GpulabError
 from gpulab.records import Counters, Fault, Launch, Placement
-from gpulab.views import gpu_map
+from gpulab.views import gpu_map, palette
 
 
 def placement(**more: Any) -> Placement:
@@ -180,7 +181,8 @@ def test_a_kernel_that_was_stopped_is_said_to_have_been() -> None:
     ("more", "full"),
     [
         ({}, 7.0),  # 15 workgroups on the first die, which takes 6 at a time: the sixth starts 5 µs after the first
-        ({"workgroups": 4}, 3.0), ({"workgroups": 12}, 7.0), ({"workgroups": 10}, 6.0), ({"total_us": 6.5}, 6.5),
+        ({"workgroups": 4}, 3.0), ({"workgroups": 5}, 4.0),
+        ({"workgroups": 12}, 7.0), ({"workgroups": 10}, 6.0), ({"total_us": 6.5}, 6.5),
     ],
 )  # fmt: skip
 def test_the_moment_at_which_the_first_round_has_started_is_a_point(more: dict[str, Any], full: float) -> None:
@@ -203,3 +205,52 @@ def test_the_units_of_a_block_in_rows(units: int, blocks: int, columns: int) -> 
 def test_blocks_beside_each_other() -> None:
     """Eight dies, six engines and four engines in two rows or one; others below each other."""
     assert [gpu_map.across(count) for count in (8, 6, 4, 2, 1)] == [4, 3, 4, 1, 1]
+
+
+@pytest.mark.parametrize(("workgroups", "numbers"), [(4, [1, 1, 0, 1, 1, 0]), (9, [2, 2, 1, 2, 1, 1])])
+def test_squares_are_coloured_by_how_full_they_are(workgroups: int, numbers: list[int]) -> None:
+    made = gpu_map.gpu_map(launch(placement(workgroups=workgroups)))
+    assert made.figure is not None
+    top, below = made.figure().axes
+    (squares,) = top.collections
+    wanted = {0: "#ffffff", 1: palette.heat(0.4995), 2: palette.heat(0.999)}
+    found = [to_hex(colour) for colour in squares.get_facecolor()]
+    assert found == [to_hex(wanted[number]) for number in numbers]
+    assert [text.get_text() for text in top.texts] == [
+        "XCD 0", *(str(n) for n in numbers[:3] if n), "XCD 1", *(str(n) for n in numbers[3:] if n),
+    ]  # fmt: skip
+    assert [text.get_text() for text in below.texts] == [" all 6"]
+
+
+@pytest.mark.parametrize(
+    ("time", "numbers"),
+    [(0.0, []), (1.999, []), (2.0, [0]), (4.999, [0]), (5.0, [0, 6]), (12.0, [12, 6]), (31.999, [24]), (32.0, []),
+     (33.999, []), (34.0, []), (99.0, [])],
+)  # fmt: skip
+def test_what_a_unit_holds_from_the_beginning_to_the_end(time: float, numbers: list[int]) -> None:
+    """Unit 0 of die 0: its two places begin at 2 and 5 µs, and take 10 µs for each workgroup."""
+    found = gpu_map.detail(placement(), 0, 0, time)
+    assert [group["workgroup"] for group in found["workgroups"]] == numbers
+    assert found["total"] == 5
+    for group in found["workgroups"]:
+        start = (2.0 if group["workgroup"] % 12 == 0 else 5.0) + group["workgroup"] // 12 * 10
+        assert (group["start"], group["end"]) == (start, start + 10)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"workgroups": 1, "waves": 1}, "1 workgroup of 1 wave each: 1 of 6 CUs had work; the other 5 idled all the "
+         "time, because there were no more workgroups. At the fullest moment 1 of them runs, which takes 2.1 % of the "
+         "device's 48 wave slots. "),
+        ({"workgroups": 12}, "12 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them "
+         "run, which takes 75 % of the device's 48 wave slots. "),
+        ({"workgroups": 13}, "13 workgroups of 3 waves each: 6 of 6 CUs had work. At the fullest moment 12 of them "
+         "run, which takes 75 % of the device's 48 wave slots. One CU holds 2 of them at a time (VGPRs allow no "
+         "more), so that the others waited for their turn. "),
+    ],
+)  # fmt: skip
+def test_launches_of_all_sizes_in_words(more: dict[str, Any], said: str) -> None:
+    assert gpu_map.gpu_map(launch(placement(**more))).sentence == (
+        f"saxpy was launched with {said}Times are modelled: 34 µs, of which 2 µs pass before the first one runs."
+    )

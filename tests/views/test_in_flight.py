@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpulab.records import TraceInstruction, TraceStep
-from gpulab.views.in_flight import MOST_STEPS, Flight, Wait, follow, waits
+from gpulab.views.in_flight import MOST_BARS, MOST_STEPS, Flight, Wait, follow, waits
 from tests.views.traces import HOSTILE, small, waiting
 
 
@@ -93,3 +93,67 @@ def test_texts_are_shown_as_they_are() -> None:
     trace = waiting(name=HOSTILE)
     first = replace(trace.instructions[0], text=HOSTILE)
     assert waits(replace(trace, instructions=(first, *trace.instructions[1:]))).png()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "limits"),
+    [(1, None, (0.5, 121)), (1, 170, (0.5, 121)), (5, None, (4.5, 125)), (300, None, (299.5, 366)), (5, 9, (4.5, 10)),
+     (364, 364, (363.5, 366)), (1, 120, (0.5, 121)), (1, 119, (0.5, 120))],
+)  # fmt: skip
+def test_the_steps_that_are_drawn(first: int, last: int | None, limits: tuple[float, float]) -> None:
+    """At most 120 of 365."""
+    made = waits(waiting(turns=40), first, last)
+    assert made.figure is not None
+    (axes,) = made.figure().axes
+    assert axes.get_xlim() == limits
+
+
+def test_bars_of_the_picture_by_hand() -> None:
+    """The two scalar loads of a line share a bar until their wait, and the wait is drawn; steps count from 1."""
+    made = waits(waiting(turns=1))
+    assert made.figure is not None
+    (axes,) = made.figure().axes
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches]
+    assert bars == [(1, 4), (5, 7), (6, 9), (10, 11), (12, 15)]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "2 of line 1: s_load_dwordx2", "line 3: global_load_dword", "line 4: global_load_dword", "line 6: ds_write_b32",
+        "line 7: global_store_dword",
+    ]  # fmt: skip
+    lines = [(list(line.get_xdata()), line.get_marker()) for line in axes.lines]
+    assert lines == [
+        ([1, 2], "o"), ([4], "|"), ([5], "o"), ([7], "|"), ([6], "o"), ([9], "|"), ([10], "o"), ([11], "|"),
+        ([12], "o"), ([3, 3], "None"), ([4, 4], "None"), ([7, 7], "None"), ([9, 9], "None"), ([11, 11], "None"),
+    ]  # fmt: skip
+    part = waits(waiting(turns=1), 6, 8)
+    assert part.figure is not None
+    (axes,) = part.figure().axes
+    assert [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in axes.patches] == [(6, 7), (6, 9)]
+    assert [list(line.get_xdata()) for line in axes.lines] == [[], [7], [6], [7, 7]]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["vmcnt"]
+
+
+def test_waits_in_words() -> None:
+    load = TraceInstruction("ds_read_b32 v1, v0", None, kind="memory", raises=("lgkmcnt",))
+    wait = TraceInstruction("s_waitcnt lgkmcnt(0)", None, kind="wait", allows=(("lgkmcnt", 0),))
+    assert waits(made(load, wait)).sentence == (
+        "This wave executed 2 instructions, with 1 access in lgkmcnt. 1 wait had something to wait for, 0 instructions "
+        "after the newest access of it."
+    )
+    assert waits(made(load)).sentence == (
+        "This wave executed 1 instruction, with 1 access in lgkmcnt. 0 waits had something to wait for. 1 access had "
+        "no wait at all."
+    )
+    assert waits(made(load, load)).sentence.endswith("2 accesses had no wait at all.")
+    rows = waits(made(*[wait] * 40)).table
+    assert (len(rows.rows), rows.note) == (40, "")
+
+
+@pytest.mark.parametrize(("loads", "height"), [(1, 2.1), (3, 2.1), (5, 2.5), (60, 13.5), (61, 13.5)])
+def test_the_picture_is_as_high_as_it_has_bars(loads: int, height: float) -> None:
+    """A fifth of an inch for each bar, room for three at least; of more than 60 accesses the first are drawn."""
+    load = TraceInstruction("ds_read_b32 v1, v0", None, kind="memory", raises=("lgkmcnt",))
+    made_of = waits(made(*[load] * loads))
+    assert made_of.figure is not None
+    drawn = made_of.figure()
+    assert tuple(drawn.get_size_inches()) == pytest.approx((8.6, height))
+    assert len(drawn.axes[0].patches) == min(loads, MOST_BARS)

@@ -263,3 +263,31 @@ def test_a_browser_asks_and_hears(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sent == [
         ({"id": "7", "reply": {"twice": 42}}, [b"raw"]), ({"id": None, "reply": {"error": "'n'"}}, []),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("colour", "words"),
+    [
+        # Black and white are equally far from a luminance of 0.1791 (WCAG 2.2): grey 117.6, red 236.4, green 137.1,
+        # and beside full blue green 107.8 of 255.
+        ("#757575", "#FFFFFF"), ("#767676", "#000000"), ("#EC0000", "#FFFFFF"), ("#ED0000", "#000000"),
+        ("#008900", "#FFFFFF"), ("#008A00", "#000000"), ("#006BFF", "#FFFFFF"), ("#006CFF", "#000000"),
+        ("#000000", "#FFFFFF"), ("#FFFFFF", "#000000"), ("#0A0A0A", "#FFFFFF"), (palette.BLUE, "#FFFFFF"),
+        (palette.YELLOW, "#000000"),
+    ],
+)  # fmt: skip
+def test_words_on_a_colour_are_black_or_white(colour: str, words: str) -> None:
+    assert palette.on(colour) == words
+
+
+def test_amounts_have_six_colours() -> None:
+    shares = (-1, 0, 0.166, 0.167, 0.333, 0.334, 0.499, 0.5, 0.666, 0.667, 0.833, 0.834, 1, 5)
+    assert [palette.HEAT.index(palette.heat(share)) for share in shares] == [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5]
+    assert palette.plain("$a$ b") == r"\$a\$ b"
+
+
+def test_an_empty_picture_is_white_and_as_large_as_asked() -> None:
+    made = palette.figure(3.0, 2.0)
+    assert (tuple(made.get_size_inches()), made.get_facecolor(), made.get_layout_engine() is None) == (
+        (3.0, 2.0), (1.0, 1.0, 1.0, 1.0), False,
+    )  # fmt: skip

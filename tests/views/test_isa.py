@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from gpulab.views.isa import listing
 
 SOURCE = "__global__ void k(int n, int* x) {\n  if (n < 3)\n    x[0] = 1;\n}\n"
@@ -107,3 +109,29 @@ def test_a_mnemonic_carries_its_meaning_for_pointer_and_keyboard() -> None:
     assert "<loads>" not in page
     assert "Wait" not in str(shown)
     assert shown == listing(ASSEMBLY, "k", source=SOURCE, name="cell.hip")
+
+
+@pytest.mark.parametrize(("length", "shown"), [(55, "x" * 55), (56, "x" * 56), (57, "x" * 55 + "…")])
+def test_long_lines_of_source_are_cut(length, shown):
+    source = SOURCE.replace("x[0] = 1;", "x" * length)
+    text = str(listing(ASSEMBLY, "k", source=source, name="cell.hip", arch="gfx942"))
+    (line,) = [line for line in text.splitlines() if "global_store" in line]
+    assert line == f"   3  {shown:<{len(shown)}} |     global_store_dword v1, v0, s[0:1]"
+
+
+def test_a_file_without_a_folder_is_known_by_its_name():
+    """LLVM writes a folder and a name, or a name alone, and paths with either slash."""
+    for file in ('.file	1 "cell.hip"', '.file	1 "/a/b/cell.hip"', '.file	1 "C:\\tmp" "x\\cell.hip"'):
+        text = ASSEMBLY.replace('.file	1 "/tmp/a" "cell.hip"', file)
+        found = listing(text, "k", source=SOURCE, name="cell.hip", arch="gfx942")
+        assert [(row.line, row.file) for row in found.rows if row.text] == [
+            (2, ""), (2, ""), (2, ""), (2, ""), (0, "hip_runtime.h"), (3, ""), (4, ""),
+        ]  # fmt: skip
+
+
+def test_labels_that_only_comments_name_are_left_out():
+    assert [row.label for row in K.rows if row.label] == [".LBB1_2"]
+    other = listing(
+        ASSEMBLY.replace("s_cbranch_scc1 .LBB1_2", "s_nop 0 ; .LBB1_2"), "k", source=SOURCE, name="cell.hip"
+    )
+    assert [row.label for row in other.rows if row.label] == []

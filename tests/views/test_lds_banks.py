@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from typing import Any
@@ -231,3 +232,81 @@ def test_the_largest_launch_stays_small() -> None:
 def test_without_lds_it_says_so() -> None:
     assert "gpulab.profile()" in of_launch(launch([])).sentence
     assert of_launch(launch([])).message()["view"] is None
+
+
+def test_bytes_of_a_lane() -> None:
+    accepted = []
+    for size in range(18):
+        with contextlib.suppress(GpulabError):
+            lds_banks("x", element_bytes=size)
+            accepted.append(size)
+    assert accepted == [1, 2, 4, 8, 12, 16]
+
+
+def test_an_expression_is_found_where_the_first_lanes_are_not_active() -> None:
+    addresses = (None, None, *(4 * (3 * lane + 5) for lane in range(2, 64)))
+    assert affine(Setup("gfx942", "", block=(64, 1, 1), addresses=addresses)) == "x * 3 + 5"
+    rows = tuple(4 * (40 * (lane // 8) - lane % 8 + 7) if lane > 12 else None for lane in range(64))
+    assert affine(Setup("gfx942", "", block=(8, 8, 1), addresses=rows)) == "y * 40 - x + 7"
+
+
+def test_a_load_from_memory_into_lds_is_drawn_as_a_store() -> None:
+    loaded = dataclasses.replace(access(), action="load")
+    moved = dataclasses.replace(loaded, space="global")
+    found = [of_launch(launch([one])).message()["view"] for one in (loaded, moved)]
+    assert [view["action"] for view in found] == ["load", "store"]
+    assert [view["phases"][0]["lanes"] for view in found] == ["0–3, 20–23", "0–7"]
+
+
+@pytest.mark.parametrize(("instruction", "sample"), [(0, 2), (0, -1), (2, 0), (-1, 0)])
+def test_an_instruction_or_a_sample_that_is_not_there(instruction: int, sample: int) -> None:
+    shown = of_launch(launch([access(), access(1)]))
+    said = f"there is no instruction {instruction} with a sample {sample}"
+    assert shown.reply({"instruction": instruction, "sample": sample})[0] == {"error": said}
+    assert "error" not in shown.reply({"instruction": 1, "sample": 1})[0]
+
+
+@pytest.mark.parametrize(
+    ("fitted", "setup", "wanted"),
+    [
+        ("x * 32 + y", {}, [("x * 33 + y", 33, 32), ("x * 32 + (y ^ (x % 32))", 32, 0), ("x", 0, 0)]),
+        ("x * 64 + 3", {}, [("x * 65 + 3", 65, 64), ("x * 64 + (3 ^ (x % 32))", 64, 0), ("x", 0, 0)]),
+        ("y * 16 + x * 3 + 1", {"element": 8},
+         [("y * 17 + (x * 3 + 1)", 17, 16), ("y * 16 + ((x * 3 + 1) ^ (y % 16))", 16, 0), ("x", 0, 0)]),
+        # Elements of a byte: four of them more are a bank's.
+        ("x * 64", {"element": 1}, [("x * 68", 68, 64), ("x", 0, 0)]),
+        ("x * 48 + y", {}, [("x * 49 + y", 49, 48), ("x", 0, 0)]),
+        ("x * 128", {"arch": "gfx950"}, [("x * 129", 129, 128), ("x * 128 + (0 ^ (x % 64))", 128, 0), ("x", 0, 0)]),
+    ],
+)  # fmt: skip
+def test_remedies_of_rows(fitted: str, setup: dict[str, Any], wanted: list[tuple[str, int, int]]) -> None:
+    found = remedies(fitted, Setup(**{"arch": "gfx942", "index": fitted, "block": (32, 2, 1), **setup}))
+    said = []
+    for index, now, before in wanted:
+        row = index[0]
+        swizzled = ("XOR swizzle", index, f"rows of {now} elements whose columns are mixed by ^ {row}")
+        padded = ("padded", index, f"rows of {now} elements instead of {before}")
+        said.append(padded if before else swizzled if now else ("consecutive", "x", "each lane the next element"))
+    assert list(found) == [(name, index.replace("(x * 3 + 1)", "x * 3 + 1") if name == "padded" else index, why)
+                           for name, index, why in said]  # fmt: skip
+
+
+@pytest.mark.parametrize("fitted", ["", "x * 33 + y", "x", "5"])
+def test_remedies_where_no_row_is_even(fitted: str) -> None:
+    found = remedies(fitted, Setup("gfx942", fitted))
+    assert [name for name, _, _ in found] == ["consecutive", "every second", "column of 32", "padded", "XOR swizzle"]
+
+
+def test_another_architecture_keeps_the_wave_where_waves_are_as_large() -> None:
+    shown = lds_banks("tid", wave=3, block=(64, 4))
+    first = {
+        arch: shown.reply({"index": "tid", "arch": arch})[0]["lanes"][0]["address"] for arch in ("gfx90a", "gfx1100")
+    }
+    assert first == {"gfx90a": 4 * 192, "gfx1100": 0}
+    reply = shown.reply({"index": "y * 1000 + x", "width": 100})[0]
+    assert (reply["width"], reply["threads"], reply["lanes"][8]["address"]) == (100, 300, 4 * 2000)
+    assert shown.reply({"index": "x", "width": 256})[0]["width"] == 256
+    assert shown.reply({"index": "x", "width": 257}) == (
+        {"error": "the block has 256 threads: its width is 1 to 256"},
+        [],
+    )

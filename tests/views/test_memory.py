@@ -358,3 +358,133 @@ def test_stores_and_lds_in_words() -> None:
     assert "2.5 KiB were moved between lanes and LDS, which no cache sees." in said
     assert "Lanes asked" not in said
     assert "Stores" not in said
+
+
+def test_levels_of_an_rx_7900_xtx() -> None:
+    """96 CUs (48 WGPs) at 2.5 GHz. Bytes a clock of one instance times instances times clock: 128 of LDS and 64 of L1
+    for each CU; what memory and Infinity Cache give is measured."""
+    a = architectures.get("gfx1100")
+    facts = memory.level_facts(a)
+    assert [
+        (one.name, one.bytes, one.instances, one.shared_by, one.latency_clocks, round(one.bytes_per_second / 1e9, 3))
+        for one in facts.values()
+    ] == [
+        ("LDS", 128 << 10, 48, "WGP", a.lds_latency_clocks, 30_720),
+        ("L1", 32 << 10, 96, "CU", a.vector_cache.latency_clocks, 15_360),
+        ("scalar cache", 16 << 10, 48, "WGP", a.scalar_cache.latency_clocks,
+         a.scalar_cache.bytes_per_clock * 48 * 2.5),
+        ("GL1", 256 << 10, 12, "shader array", a.shader_array_cache.latency_clocks,
+         a.shader_array_cache.bytes_per_clock * 12 * 2.5),
+        ("L2", 6 << 20, 1, "device", a.l2_cache.latency_clocks, 6758.4),
+        ("Infinity Cache", 96 << 20, 1, "device", a.last_level_cache.latency_clocks, 2900),
+        ("GDDR6", a.memory_bytes, 1, "device", a.memory_latency_clocks, 835.2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "said"),
+    [
+        (0, 0, "–"), (0, 5, "0 %"), (5, 5, "100 %"), (1, 100, "1 %"), (99, 100, "99 %"), (991, 1000, "99+ %"),
+        (9, 1000, "0.9 %"), (123, 100_000, "0.12 %"), (1, 3, "33 %"),
+    ],
+)  # fmt: skip
+def test_shares_in_words(part: int, whole: int, said: str) -> None:
+    assert memory._percent(part, whole) == said
+
+
+def tips(*costs: AccessCost, arch: str = "gfx942") -> list[list[list[str]]]:
+    """What is said of each level of each path, line by line."""
+    (launch,) = memory.memory_hierarchy(record(*costs, arch=arch)).message()["launches"]
+    return [[step["tip"].split("\n") for step in path["steps"]] for path in launch["choices"][0]["paths"]]
+
+
+def test_what_is_said_of_each_level() -> None:
+    (load,) = tips(cost(cache_hits=5, l2_requests=15, l2_hits=7, memory_bytes=1024, dram_bytes=768))
+    assert [lines[:3] for lines in load] == [
+        ["L1, global loads: 2,560 bytes arrive (2.5 KiB)", "640 bytes are found here",
+         "1,920 bytes have to come from further away"],
+        ["L2, global loads: 1,920 bytes arrive (1.88 KiB)", "896 bytes are found here",
+         "1,024 bytes have to come from further away"],
+        ["Infinity Cache, global loads: 1,024 bytes arrive (1 KiB)", "256 bytes are found here",
+         "768 bytes have to come from further away"],
+        ["HBM3, global loads: 768 bytes arrive (768 bytes)", "768 bytes are found here", "nothing goes on"],
+    ]  # fmt: skip
+    assert [lines[3:-1] for lines in load] == [
+        ["20 requests, 5 hits (25 %), 128 bytes each"], ["15 requests, 7 hits (47 %), 128 bytes each"], [], [],
+    ]  # fmt: skip
+    assert load[0][-1] == "latency 116 clocks (55 ns); together they reach 81.7 TB/s"
+    assert load[3][-1].endswith("; it reaches 4.35 TB/s")
+
+
+@pytest.mark.parametrize("space", ["global", "scratch"])
+def test_what_is_said_of_stores(space: str) -> None:
+    """They look for lines in the L2 alone."""
+    words = {"global": "global stores", "scratch": "scratch stores"}[space]
+    part = cost(action="store", space=space, l2_requests=40, l2_hits=10, written_bytes=2048, dram_written_bytes=640)
+    (store,) = tips(part)
+    assert [lines[:-1] for lines in store] == [
+        [f"L1, {words}: 2,560 bytes arrive (2.5 KiB)", "stores pass through to the L2, in requests of 64 bytes"],
+        [f"L2, {words}: 2,560 bytes arrive (2.5 KiB)",
+         "2,048 bytes are written on to the next level by the end of the launch",
+         "512 bytes are not: stored again, or parts of 64 bytes that nobody stored to",
+         "40 requests, 10 hits (25 %), 64 bytes each"],
+        [f"Infinity Cache, {words}: 2,048 bytes arrive (2 KiB)",
+         "640 bytes are written on to the next level by the end of the launch",
+         "1,408 bytes are not: stored again, or parts of 64 bytes that nobody stored to"],
+        [f"HBM3, {words}: 640 bytes arrive (640 bytes)", "written here, and here it stays"],
+    ]  # fmt: skip
+    (kept,) = tips(cost(action="store", space=space, l2_requests=40, written_bytes=2048))
+    assert kept[3][:2] == [f"HBM3, {words}: 0 bytes arrive (0 bytes)", "nothing comes so far"]
+
+
+def test_what_is_said_of_atomics_and_lds() -> None:
+    both = (
+        cost(action="atomic", l2_requests=10, l2_hits=5, memory_bytes=320, written_bytes=640, dram_written_bytes=640),
+        cost(space="lds", lds_lanes=640, lines=0),
+    )
+    atomic, back, lds = tips(*both)
+    assert [lines[1:-1] for lines in atomic[:2]] == [
+        ["atomics pass through: they are done in the L2"],
+        ["320 bytes are done here", "320 bytes have to come from further away",
+         "10 requests, 5 hits (50 %), 64 bytes each"],
+    ]  # fmt: skip
+    assert [lines[:2] for lines in back] == [
+        ["Infinity Cache, atomics, written back: 640 bytes arrive (640 bytes)",
+         "640 bytes are written on to the next level by the end of the launch"],
+        ["HBM3, atomics, written back: 640 bytes arrive (640 bytes)", "written here, and here it stays"],
+    ]  # fmt: skip
+    assert lds[0][:-1] == [
+        "LDS, LDS: 2,560 bytes arrive (2.5 KiB)",
+        "served here, all of it: LDS is memory of the block's own, not a cache",
+    ]
+    rows = memory.memory_hierarchy(record(*both)).table.rows
+    assert [row[:6] for row in rows[:3]] == [
+        ("LDS", 2560, 2560, 0, "–", 51), ("L1", 640, 0, 640, 0, 116), ("L2", 640, 320, 320, 50, 287),
+    ]  # fmt: skip
+    rates = (81.7152, 81.7152, 15.48288)
+    assert [row[6] for row in rows[:3]] == pytest.approx(rates)
+    assert [row[7] for row in rows[:3]] == pytest.approx([2560 / 81.7152e6, 640 / 81.7152e6, 640 / 15.48288e6])
+
+
+def test_what_was_followed_through_the_caches() -> None:
+    """All whose lines were looked for anywhere; what moved no lines at all needs no following."""
+    for changes, blind in (({}, True), ({"cache_hits": 10, "l2_requests": 10}, False), ({"cache_hits": 1}, False),
+                           ({"l2_requests": 1}, False), ({"lines": 0}, False)):  # fmt: skip
+        assert memory.unfollowed(cost(**changes)) is blind
+
+
+def test_notes_of_a_launch() -> None:
+    assert memory.memory_hierarchy(record()).sentence == (
+        "The kernel accesses no memory, or the device does not look at accesses."
+    )
+    full = cost(cache_hits=20)
+    empty = " Hits are modelled: every launch begins with empty caches."
+    assert memory.memory_hierarchy(record(full)).sentence.endswith(
+        f" (neighbouring lanes share cache lines).{SERVED}{empty}"
+    )
+    assert memory.memory_hierarchy(record(full, time_is_modelled=False)).sentence.endswith(SERVED)
+    shown = memory.memory_hierarchy(record(cost(), cost(), full, sampled=(1, 2))).sentence
+    assert f"2 instructions were not followed through the caches and are left out.{empty}" in shown
+
+
+SERVED = " Of what loads looked up, these levels had it: L1 100 %, L2 0 %, Infinity Cache 0 %, HBM3 0 %."

@@ -302,3 +302,60 @@ def test_words_of_the_static_picture_do_not_lie_on_each_other(arch: str, vgprs: 
 def test_static_picture() -> None:
     hostile = KernelResources("<img src=x>$x$", "gfx942", 64, 0, 32, 0)
     assert views.occupancy("gfx942", Demand(), hostile).png().startswith(b"\x89PNG")
+
+
+def test_the_whole_answer_for_one_setting() -> None:
+    """100 VGPRs take 104 of 512: 4 waves on each of 4 SIMDs; 20,000 bytes of LDS take 20,480 of 65,536: 3 workgroups of
+    four waves. Between 129 and 168 registers are three waves a SIMD, still three workgroups; 13,107 bytes fit five
+    times, in steps of 512 no more than 12,800."""
+    found = ask(views.occupancy("gfx942", Demand(100, lds_bytes=20_000)), axis="lds_bytes")
+    assert found["rows"] == [
+        {"name": "wave slots", "how": "4 SIMDs × 8 slots ÷ 4 waves of a workgroup", "allows": 8, "waves": 32,
+         "binds": False},
+        {"name": "VGPRs", "how": "100 → 104 of 512 (steps of 8): 4 waves a SIMD × 4 ÷ 4 waves of a workgroup",
+         "allows": 4, "waves": 16, "binds": False},
+        {"name": "SGPRs", "how": "0 of 800: 8 waves a SIMD × 4 ÷ 4 waves of a workgroup", "allows": 8, "waves": 32,
+         "binds": False},
+        {"name": "LDS", "how": "20,000 → 20,480 of 65,536 bytes (steps of 512)", "allows": 3, "waves": 12,
+         "binds": True},
+        {"name": "barriers", "how": "16 in a CU, one for each workgroup of more than one wave", "allows": 16,
+         "waves": 64, "binds": False},
+    ]  # fmt: skip
+    assert {key: found[key] for key in ("unit", "blocks", "waves", "max_waves", "more", "spare", "hip")} == {
+        "unit": "CU", "blocks": 3, "waves": 12, "max_waves": 32,
+        "more": "With 16,384 instead of 20,000 bytes of LDS: 4 workgroups, 16 waves.",
+        "spare": "As many workgroups fit with up to: VGPRs 168, SGPRs 108, LDS 21,504 bytes (each alone).",
+        "hip": "hipOccupancyMaxActiveBlocksPerMultiprocessor gives 3, the same.",
+    }  # fmt: skip
+    assert found["curve"] == {
+        "axis": "lds_bytes", "label": views.AXES["lds_bytes"], "at": 20_000,
+        "steps": [[0, 16_384, 16, 4, "VGPRs"], [16_385, 21_504, 12, 3, "LDS"], [21_505, 32_768, 8, 2, "LDS"],
+                  [32_769, 65_536, 4, 1, "LDS"]],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"vgprs": 0}, "vgprs must be 1 to 256 on gfx942, not 0"), ({"vgprs": 257}, "vgprs must be 1 to 256"),
+        ({"agprs": -1}, "agprs must be 0 to 256 on gfx942, not -1"), ({"agprs": 257}, "agprs must be 0 to 256"),
+        ({"lds_bytes": 65_537}, "lds_bytes must be 0 to 65,536 on gfx942, not 65,537"),
+        ({"block_threads": 0}, "block_threads must be 1 to 1,024 on gfx942, not 0"),
+        ({"block_threads": 1025}, "block_threads must be 1 to 1,024 on gfx942, not 1,025"),
+    ],
+)  # fmt: skip
+def test_what_is_just_out_of_range(changes: dict[str, int], message: str) -> None:
+    shown = views.occupancy("gfx942", Demand())
+    assert message in ask(shown, **changes)["error"]
+    least = {"vgprs": 1, "agprs": 0, "sgprs": 0, "lds_bytes": 0, "block_threads": 1}
+    assert "error" not in ask(shown, **least)
+
+
+def test_other_blocks_with_lds_in_words() -> None:
+    """Five waves and 10,000 bytes: six workgroups, 30 of 32 waves."""
+    said = views.more(Setting(GFX942, Demand(16, block_threads=320, lds_bytes=8192)))
+    assert said == (
+        "With this block size no saving gives one more workgroup. Blocks of 1024 threads would fill 32 slots, if each "
+        "still takes 8,192 bytes of LDS."
+    )
+    assert views.more(Setting(GFX942, Demand(16))) == "Nothing to gain: every wave slot is full."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from gpulab.errors import CounterNotFound
-from gpulab.records import AccessCost, Counters, InstructionCost, Launch, LineCost, ModelledTime, SourceLine
+from gpulab.records import AccessCost, Counters, Fault, InstructionCost, Launch, LineCost, ModelledTime, SourceLine
 from gpulab.views import profiles
 from gpulab.views.launches import hotspot_table, launch_table, line_table
 
@@ -214,3 +216,57 @@ def test_what_a_modelled_time_lacks_stands_below_the_launches_that_have_it() -> 
     said = str(launch_table(launches)).splitlines()[-1]
     assert said == "Not in the modelled time of b: waiting: one look. Not in the modelled time of b: channels: few."
     assert "Not in" not in str(launch_table(launches[:1]))
+
+
+def test_branches_of_added_launches_stay_at_their_instructions() -> None:
+    one = launch(instructions=(InstructionCost(LOAD, "a", 1, 64), InstructionCost(LOAD, "b", 1, 64, branch=0)))
+    total = profiles.totals([one, one, one])
+    assert [cost.branch for cost in total.instructions] == [None, 0, None, 2, None, 4]
+    assert [cost.text for cost in total.instructions] == ["a", "b"] * 3
+    assert len(total.accesses) == 6
+
+
+def test_totals_of_one_kernel() -> None:
+    counts = [{"TCC_HIT": 3, "TA_BUSY_min": 5, "TA_BUSY_avr": 2}, {"TCC_MISS": 4, "TA_BUSY_min": 1, "TA_BUSY_avr": 6}]
+    found = [launch(counters=Counters(each), host_us=2.0) for each in counts]
+    total = profiles.totals([found[0], dataclasses.replace(found[1], sampled=(1, 2))])
+    assert dict(total.counters) == {"TCC_HIT": 3, "TA_BUSY_min": 5, "TA_BUSY_avr": 6, "TCC_MISS": 4}
+    assert (total.kernel, total.sampled, total.host_us, total.waves) == ("k", (1, 2), 4.0, 4)
+    assert profiles.totals(found[:1]) is found[0]
+    with pytest.raises(ValueError, match="launches on one architecture are needed"):
+        profiles.totals([])
+
+
+def test_notes_of_a_launch() -> None:
+    fault = Fault("null", "k", None, "", (0, 0, 0), 0, 0, None)
+    stopped = "k was stopped: the numbers are of what ran until then."
+    looked = "Memory accesses were looked at in 1,000 of 2,000 workgroups; numbers about them are scaled up."
+    assert profiles.note(launch()) == ""
+    assert profiles.note(launch(fault=fault)) == stopped
+    assert profiles.note(launch(fault=fault, sampled=(1000, 2000))) == f"{looked} {stopped}"
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [(2.0, 2), (2.5, 2.5), (float("nan"), "–"), (1e15 - 1, 999_999_999_999_999),
+     (1e15, 1e15), (-1e15, -1e15), (-3.0, -3)],
+)  # fmt: skip
+def test_values_as_cells(value: float, cell: object) -> None:
+    found = profiles.shown(value)
+    assert (found, type(found)) == (cell, type(cell))
+
+
+def test_rows_are_sorted_by_a_column() -> None:
+    rows = [("b", 1, "–"), ("c", 3, 0), ("a", 2, 5)]
+    columns = ("name", "count", "share")
+    for by, wanted in (("", "bca"), ("name", "abc"), ("count", "cab"), ("share", "acb")):
+        assert "".join(row[0] for row in profiles.sorted_rows(rows, columns, by)) == wanted
+    assert profiles.sorted_rows([], columns, "count") == ()
+
+
+def test_instructions_without_executions_have_no_average() -> None:
+    never = launch(instructions=(InstructionCost(None, "s_nop 0", 0, 0), InstructionCost(LOAD, "s_endpgm", 0, 0)))
+    table = profiles.instruction_table(never, extra={"more": ("x", "y")}, said="what it is")
+    assert table.rows == (("", "s_nop 0", 0, "–", "–", "x"), ("5", "s_endpgm", 0, "–", "–", "y"))
+    assert table.note == "what it is"
+    assert profiles.instruction_table(launch()).note == ""

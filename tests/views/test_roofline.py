@@ -411,3 +411,134 @@ def test_an_arrow_goes_from_before_to_after_where_a_point_has_moved(times: float
     assert shown.figure is not None
     (axes,) = shown.figure().axes
     assert sum(getattr(text, "arrow_patch", None) is not None for text in axes.texts) == arrows
+
+
+def worked(**changes: Any) -> flops.Work:
+    """A kernel of 10 µs on gfx942 that reaches 80 % of what memory gives: 34.768 MB at 4,346 GB/s are 8 µs."""
+    values: dict[str, Any] = {
+        "kernel": "k", "arch": "gfx942", "launches": 1, "us": 10.0, "overhead_us": 1.0, "modelled": True,
+        "limiter": "HBM3 bandwidth", "flops": {"fp32 plain": 3_476_800.0},
+        "bytes": {"LDS": 0.0, "L1": 50e6, "memory": 34_768_000.0},
+    }  # fmt: skip
+    return flops.Work(**(values | changes))
+
+
+BASE = (
+    "k: 10 µs (modelled), 348 GFLOP/s at 0.1 FLOP per byte of HBM3. Its lowest roof is HBM3 bandwidth, of which it "
+    "reaches 80 %."
+)
+SAME = " The model's time has the same limit (HBM3 bandwidth)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, f"{BASE}{SAME}."),
+        ({"modelled": False}, BASE.replace("modelled", "measured")), ({"limiter": ""}, BASE),
+        ({"launches": 1200}, BASE.replace("(modelled)", "(modelled) in 1,200 launches") + f"{SAME}."),
+        ({"overhead_us": 1.1}, BASE.replace("(modelled)", "(modelled, 1.1 of them the launch)") + f"{SAME}."),
+        ({"bytes": {"memory": 32_595_000.0}, "flops": {"fp32 plain": 3_259_500.0}},
+         BASE.replace("80 %", "75 %").replace("348", "326") + f"{SAME}."),
+        ({"bytes": {"memory": 32_160_400.0}, "flops": {"fp32 plain": 3_216_040.0}},
+         BASE.replace("80 %", "74 %").replace("348", "322")
+         + f"{SAME}: the launch's own time and other units that are busy take the rest."),
+        ({"bytes": {"memory": 3_911_400.0}, "flops": {"fp32 plain": 391_140.0}, "limiter": "latency"},
+         BASE.replace("80 %", "9 %").replace("348", "39.1")
+         + " In the model it is held back by latency: waves wait longer than the other waves can fill."),
+        ({"limiter": "something"},
+         f"{BASE} In the model it is held back by something: two limits are close to each other."),
+        ({"flops": {}, "us": 1e6},
+         "k: 1 s (modelled). It does no float operations, so that only its bytes count: 34.8 MB/s of HBM3. Its lowest "
+         "roof is HBM3 bandwidth, of which it reaches 0.0008 %."
+         f"{SAME}: the launch's own time and other units that are busy take the rest."),
+        ({"flops": {}, "bytes": {}, "us": 999_999.0, "overhead_us": 0.0},
+         "k: 1e+06 µs (modelled). It does no float operations and moves no data that was counted."),
+        # 81.7 TFLOP/s of FP32: 653.7 MFLOP in 10 µs are 80 %; half of them of FP64 take as long.
+        ({"bytes": {"memory": 4_346_000.0}, "flops": {"fp32 plain": 653_721_600.0}, "limiter": "VALU issue"},
+         "k: 10 µs (modelled), 65.4 TFLOP/s at 150 FLOP per byte of HBM3. Its lowest roof is FP32 arithmetic, of which "
+         "it reaches 80 %. The model's time has the same limit (VALU issue)."),
+        ({"bytes": {"memory": 0.0}, "flops": {"fp32 plain": 6_000_000.0, "fp64": 647_721_600.0},
+          "limiter": "VALU issue"},
+         "k: 10 µs (modelled), 65.4 TFLOP/s. Its lowest roof is FP64 arithmetic, of which it reaches 80 %. The model's "
+         "time has the same limit (VALU issue)."),
+        ({"bytes": {}, "flops": {"fp32 plain": 7_000_000.0, "fp64": 646_721_600.0}, "limiter": "VALU issue"},
+         "k: 10 µs (modelled), 65.4 TFLOP/s. Its lowest roof is FP64 and FP32 arithmetic, of which it reaches 80 %. "
+         "The model's time has the same limit (VALU issue)."),
+    ],
+)  # fmt: skip
+def test_a_point_in_words(changes: dict[str, Any], said: str) -> None:
+    roofs = (*memory_roofs(GFX942), *compute_roofs(GFX942))
+    assert describe(point(worked(**changes), roofs), {roof.key: roof.name for roof in roofs}) == said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "vector instructions issue all the time"),
+        ({"issue_clocks": 100.0, "float_clocks": 95.0, "lanes": 0.95}, "vector instructions issue all the time"),
+        ({"issue_clocks": 100.0, "float_clocks": 94.0},
+         "94 % of the clocks of vector instructions go to float operations, the rest to addresses, moves and control"),
+        ({"lanes": 0.94}, "vector instructions issue all the time; 94 % of the lanes are active in float operations"),
+    ],
+)  # fmt: skip
+def test_what_vector_units_do_in_words(changes: dict[str, Any], said: str) -> None:
+    roofs = (*memory_roofs(GFX942), *compute_roofs(GFX942))
+    text = describe(point(worked(limiter="VALU issue", **changes), roofs), {roof.key: roof.name for roof in roofs})
+    assert text == f"{BASE} In the model it is held back by VALU issue: {said}."
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ([made(us=10.0)], [made(us=20.0)], "2 times as slow"),
+        ([made(us=10.0)], [made(us=10.0)], "1 times as fast"),
+        ([made(us=10.0)] * 3, [made(us=5.0)], "2 times as fast"),
+    ],
+)  # fmt: skip
+def test_a_change_in_words(before: list[Launch], after: list[Launch], said: str) -> None:
+    sentence = roofline(before, after).sentence
+    was = "the lowest roof before was HBM3 bandwidth (100 %)"
+    assert sentence.startswith(f"After the change {said} per launch; {was}. k: ")
+
+
+def test_launches_are_put_together() -> None:
+    """Sums; the limiter with the most time, and the average of lanes over the clocks of float operations."""
+    one = worked(float_clocks=10.0, issue_clocks=20.0, lanes=0.5, limits={"LDS": 4.0, "L1": 3.0})
+    other = worked(
+        launches=3, us=5.0, overhead_us=2.0, float_clocks=30.0, issue_clocks=50.0, lanes=1.0, limits={"L1": 2.0},
+        flops={"fp64": 7.0, "fp32 plain": 200.0}, bytes={"L1": 1.0, "L2": 2.0}, sampled=True,
+    )  # fmt: skip
+    both = flops.together([one, other])
+    assert both == flops.Work(
+        kernel="k", arch="gfx942", launches=4, us=15.0, overhead_us=3.0, modelled=True, limiter="L1",
+        flops={"fp32 plain": 3_477_000.0, "fp64": 7.0}, bytes={"L1": 50_000_001.0}, issue_clocks=70.0,
+        float_clocks=40.0, lanes=0.875, sampled=True, limits={"LDS": 4.0, "L1": 5.0},
+    )  # fmt: skip
+    assert (both.total, both.gflops) == (3_477_007.0, 3_477_007.0 / 15 / 1000)
+    bare = flops.together([worked(lanes=0.5), worked()])
+    assert (bare.limiter, bare.lanes, bare.sampled) == ("", 0.5, False)
+
+
+def test_bytes_of_each_level_by_hand() -> None:
+    """LDS: its own accesses and the lanes of flat ones that went there. L1: the other lanes, but of scalar loads. L2:
+    whole lines of loads, 64 bytes for each request of others."""
+
+    def access(space: str, action: str, lanes: int, requests: int, in_lds: int = 0) -> AccessCost:
+        return AccessCost(None, "x", space, action, 4, 1, lanes, lines=1, line_bytes=128, l2_requests=requests,
+                          lds_lanes=in_lds)  # fmt: skip
+
+    accesses = (
+        access("lds", "load", 100, 0), access("flat", "load", 64, 2, 24), access("global", "store", 32, 3),
+        access("scalar", "load", 1, 5), access("global", "atomic", 16, 7),
+    )  # fmt: skip
+    work = flops.work(replace(made(), accesses=accesses))
+    moved = {key: work.bytes[key] for key in ("LDS", "L1", "L2")}
+    assert moved == {"LDS": 4 * 124, "L1": 4 * (40 + 32 + 16), "L2": 128 * 7 + 64 * 10}
+    assert work.bytes["memory"] == pytest.approx(10.0 * 4.346e6)
+    assert "Infinity Cache" not in work.bytes
+    assert (work.flops, work.issue_clocks, work.float_clocks, work.lanes) == (
+        {"fp32 plain": 1.28e6},
+        40_000,
+        40_000,
+        1.0,
+    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 
 from gpulab.records import AccessCost, Counters, InstructionCost, Launch, LineCost, SourceLine
 from gpulab.views.instrument import MOST_BYTES
-from gpulab.views.listing import MOST_LINES, aligned, source_lines
+from gpulab.views.listing import MOST_LINES, accesses_by_instruction, aligned, cut, same_source, source_lines
 from gpulab.views.source import MOST_INSTRUCTIONS, source
 from gpulab.views.table import visible
 
@@ -166,3 +167,130 @@ def test_hostile_text_in_all_forms() -> None:
     assert visible(HOSTILE) in shown.message()["rows"][1]["text"]
     assert "<img" not in shown.table.html()
     assert len(shown.png()) > 1000
+
+
+@pytest.mark.parametrize(
+    ("by", "before", "after", "said"),
+    [
+        ("wave instructions", {}, None,
+         "Line 6 has the most wave instructions: 30 of 42 (71 %). It reads “out[i] = a;”."),
+        ("stall clocks", {}, None,
+         "Line 4 has the most stall clocks: 100 of 100 (100 %). It reads “a = t[i];”. Stall clocks are modelled."),
+        ("conflicts", {"conflicts": 0}, None, "No line of k has any conflicts."),
+        ("conflicts", {"conflicts": 0}, {},
+         "Conflicts: 0 before, 62 after. The largest change is at line 4: +62, “a = t[i];”."),
+        ("conflicts", {"conflicts": 8}, {"conflicts": 12},
+         "Conflicts: 8 before, 12 after (+50 %). The largest change is at line 4: +4, “a = t[i];”."),
+        ("conflicts", {"conflicts": 60}, {"conflicts": 59},
+         "Conflicts: 60 before, 59 after (−1.7 %). The largest change is at line 4: −1, “a = t[i];”."),
+        ("conflicts", {"conflicts": 1}, {"conflicts": 2001},
+         "Conflicts: 1 before, 2,001 after (+200,000 %). The largest change is at line 4: +2,000, “a = t[i];”."),
+        ("LDS clocks", {}, {"arch": "gfx90a"}, "LDS clocks: 64 on gfx942, 64 on gfx90a (±0 %). No line differs."),
+        ("stall clocks", {}, {},
+         "Stall clocks: 100 before, 100 after (±0 %). No line differs. Stall clocks are modelled."),
+        ("bytes", {}, {"text": TEXT.replace("a = t[i];", "b = t[i];")},
+         "Bytes: 1,024 before, 1,024 after (±0 %). The largest change is at line 4, which is there only before: −512, "
+         "“a = t[i];”."),
+        ("bytes", {"text": "\n\nvoid k() {\n  // t[i]\n  out\n}", "lines": ()}, {},
+         "Bytes: 0 before, 1,024 after. The largest change is at line 4, which is there only after: +512, "
+         "“a = t[i];”."),
+    ],
+)  # fmt: skip
+def test_what_changed_in_words(by: str, before: dict[str, object], after: dict[str, object] | None, said: str) -> None:
+    other = None if after is None else launch(**after)  # type: ignore[arg-type]
+    assert source(launch(**before), by, other).sentence == said  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("length", "quoted", "named"), [
+    (52, "x" * 52, "x" * 52), (53, "x" * 53, "x" * 51 + "…"), (60, "x" * 60, "x" * 51 + "…"),
+    (61, "x" * 59 + "…", "x" * 51 + "…"),
+])  # fmt: skip
+def test_long_lines_are_cut(length: int, quoted: str, named: str) -> None:
+    made = source(launch(TEXT.replace("out[i] = a;", "out".ljust(length, "x"))))
+    assert made.sentence.endswith(f"It reads “{quoted.replace('xxx', 'out', 1)}”.")
+    assert made.figure is not None
+    labels = [label.get_text() for label in made.figure().axes[0].get_yticklabels()]
+    assert labels[1] == f"6  {named.replace('xxx', 'out', 1)}"
+
+
+@pytest.mark.parametrize("count", [40, 41, 43])
+def test_the_picture_has_the_costliest_lines(count: int) -> None:
+    text = "\n".join(f"line {n}" for n in range(1, count + 1))
+    lines = tuple(LineCost(SourceLine("cell.hip", n, 0, ""), n, n) for n in range(1, count + 1))
+    made = source(launch("\n".join(("t[i]", "out", "}")), sources={"cell.hip": text}, lines=lines))
+    assert made.figure is not None
+    (axes,) = made.figure().axes
+    assert [bar.get_width() for bar in axes.patches] == list(range(count - 39, count + 1))
+    left_out = f" ({count - 40} lines with less are not shown)" if count > 40 else ""
+    assert axes.get_xlabel() == f"wave instructions{left_out}"
+
+
+def test_bars_of_two_runs_stand_below_each_other() -> None:
+    made = source(launch(), beside=launch(conflicts=0))
+    assert made.figure is not None
+    (axes,) = made.figure().axes
+    middles = [round(bar.get_y() + bar.get_height() / 2, 6) for bar in axes.patches]
+    assert middles == [-0.2, 0.8, 1.8, 0.2, 1.2, 2.2]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["before", "after"]
+    assert {round(bar.get_height(), 6) for bar in axes.patches} == {0.4}
+
+
+def test_what_is_left_out_is_said() -> None:
+    """Of 5,000 lines 40 around the one that costs; of 1,002 instructions the thousand executed most."""
+    text = "\n".join(f"line {n}" for n in range(1, 5001))
+    where = SourceLine("cell.hip", 2500, 0, "line 2500")
+    instructions = tuple(InstructionCost(where, f"s_nop {n}", 5000 - n, 1) for n in range(MOST_INSTRUCTIONS + 2))
+    one = launch("\n".join(("t[i]", "out", "}")), sources={"cell.hip": text}, lines=(LineCost(where, 5, 5),),
+                 instructions=instructions, accesses=())  # fmt: skip
+    made = source(one)
+    assert made.message()["note"] == (
+        "4,960 lines of source are left out. 2 instructions, the least executed ones, are left out."
+    )
+    assert made.table.note == "4,960 lines of source are left out."
+    texts = [part["text"] for row in made.message()["rows"] for part in row["parts"]]
+    assert texts == [f"s_nop {n}" for n in range(MOST_INSTRUCTIONS)]
+    both = source(one, beside=one)
+    assert both.message()["note"] == (
+        "9,920 lines of source are left out. 4 instructions, the least executed ones, are left out."
+    )
+
+
+def test_rows_around_what_costs() -> None:
+    """Of 1,500 lines those from twenty before a line that costs something to nineteen behind it, each once, and at most
+    a thousand; a costly line that the source does not have stands behind it."""
+    text = "\n\n" + "\n".join(f"line {n}  " for n in range(3, 1501)) + "\n\n"
+    costly = [SourceLine("big.hip", n, 0, "") for n in (30, 5, 1495)] + [SourceLine("a.h", 7, 0, "x")]
+    found, missing = source_lines({"big.hip": text}, costly)
+    numbers = [where.line for where in found if where.file == "big.hip"]
+    assert numbers == [*range(3, 50), *range(1475, 1501)]
+    assert (found[-1], missing) == (SourceLine("a.h", 7, 0, "x"), 1499 - len(found))
+    assert found[0] == SourceLine("big.hip", 3, 0, "line 3")
+    short = "\n".join(f"line {n}" for n in range(1, MOST_LINES + 1))
+    assert len(source_lines({"big.hip": short}, [])[0]) == MOST_LINES
+    assert source_lines({"big.hip": short + "\nx"}, []) == ([], MOST_LINES + 1)
+
+
+def test_parts_of_one_source_are_paired_by_their_numbers() -> None:
+    one, two, three = (SourceLine("a", n, 0, str(n)) for n in (1, 2, 3))
+    assert same_source([one, two], [two, three]) == [(one, one), (two, two), (three, three)]
+
+
+@pytest.mark.parametrize(("length", "shown"), [(160, "x" * 160), (161, "x" * 159 + "…")])
+def test_text_that_is_too_long_to_be_shown(length: int, shown: str) -> None:
+    assert cut("x" * length) == shown
+
+
+def test_accesses_belong_to_their_instructions() -> None:
+    """In the order of both; of two equal instructions the first has the first access."""
+    one = launch()
+    store, load = one.accesses[1], one.accesses[0]
+    twice = dataclasses.replace(
+        one, instructions=(*one.instructions, one.instructions[2]), accesses=(load, store, store)
+    )
+    found = accesses_by_instruction(twice)
+    assert found == {0: load, 2: store, 4: store}
+    assert accesses_by_instruction(dataclasses.replace(one, accesses=())) == {}
+
+
+def test_a_source_of_empty_lines_is_one_empty_row() -> None:
+    assert source_lines({"a": " \n\n"}, []) == ([SourceLine("a", 1, 0, "")], 0)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpulab.records import SourceLine, TraceInstruction, TraceStep
+from gpulab.records import AllocationNote, SourceLine, TraceAccess, TraceInstruction, TraceStep
 from gpulab.trace import WaveTrace
+from gpulab.views import stepper as views
 from gpulab.views.instrument import MOST_BYTES
 from gpulab.views.stepper import Life, stepper
 from gpulab.views.table import visible
-from tests.views.traces import HOSTILE, bits, long, small, waiting
+from tests.views.traces import BASE, HOSTILE, bits, long, small, waiting
 
 
 def unpacked(text: str) -> bytes:
@@ -227,3 +228,156 @@ def test_accesses_in_flight_are_sent_with_their_waits() -> None:
     rows = json.loads(unpacked(data["texts"]))["instructions"]
     assert rows[4][-2:] == [["vmcnt"], []]
     assert rows[10][-2:] == [[], [["vmcnt", 0], ["lgkmcnt", 0]]]
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 300])
+def test_the_first_steps_are_sent_with_the_picture(count: int) -> None:
+    """64 of them at first, 256 at a time from then on."""
+    shown = stepper(long(count))
+    first = json.loads(unpacked(shown.message()["first"]["reply"]))
+    assert (first["first"], first["count"]) == (0, min(count, 64))
+    assert [shown.reply({"window": step})[0]["count"] for step in (0, count - 1)] == [min(count, 256), 1]
+
+
+def test_states_of_lds_that_are_kept_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "LDS_EVERY", 3)
+    trace = small()
+    steps = tuple(replace(trace.steps[8], lds=((4 * k, bytes([k + 1])),)) for k in range(16))
+    for order in (range(16), (15, 2, 9, 3)):
+        shown = stepper(replace(trace, steps=steps))
+        for step in order:
+            _, buffers = shown.reply({"window": step})
+            assert buffers[2][::4] == bytes(k + 1 if k < step else 0 for k in range(16))
+
+
+@pytest.mark.parametrize(
+    ("step", "most", "count"),
+    [
+        # Four lanes of one word take 4 * 30 + 4 * 11 = 164, of two words as much; 5 bytes of LDS 10; 64 lanes 256.
+        ({"accesses": (TraceAccess("global", "read", 4, (0, 1, 2, 3), (0, 4, 8, 12), (1, 2, 3, 4)),)}, 163, 1),
+        ({"accesses": (TraceAccess("global", "read", 4, (0, 1, 2, 3), (0, 4, 8, 12), (1, 2, 3, 4)),)}, 164, 2),
+        ({"accesses": (TraceAccess("global", "read", 4, (0, 1, 2, 3), (0, 4, 8, 12), (1, 2, 3, 4)),)}, 492, 4),
+        ({"lds": ((0, b"12345"),)}, 9, 1), ({"lds": ((0, b"12345"),)}, 10, 2), ({"lds": ((0, b"12345"),)}, 29, 3),
+        ({"changes": {"v4": tuple(range(64))}}, 255, 1), ({"changes": {"v4": tuple(range(64))}}, 256, 2),
+        ({"changes": {"s0": 5}}, 0, 20),
+    ],
+)  # fmt: skip
+def test_a_window_ends_after_so_many_bytes(
+    monkeypatch: pytest.MonkeyPatch, step: dict[str, Any], most: int, count: int
+) -> None:
+    monkeypatch.setattr(views, "WINDOW_BYTES", most)
+    trace = small(64)
+    steps = tuple(replace(TraceStep(0, 1, {}), **step) for _ in range(20))
+    assert stepper(replace(trace, steps=steps)).reply({"window": 0})[0]["count"] == count
+
+
+def test_values_of_more_than_a_word_are_sent_as_words() -> None:
+    trace = small()
+    wide = TraceAccess("global", "read", 8, (3,), (0x1234,), (0x1_0000_0002,))
+    half = TraceAccess("lds", "write", 2, (4,), (6,), (0xFFFF,))
+    reply, _ = stepper(replace(trace, steps=(TraceStep(0, 1, {}, (wide, half)),))).reply({"window": 0})
+    assert reply["steps"][0][2] == [
+        ["global", "read", 8, [3], ["1234"], [2, 1]], ["lds", "write", 2, [4], ["6"], [0xFFFF]],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("few", "said"), [(1, "; dashed: barrier"), (0, "; marks above: barriers")])
+def test_marks_of_barriers_in_the_picture(monkeypatch: pytest.MonkeyPatch, few: int, said: str) -> None:
+    monkeypatch.setattr(views, "FEW_BARRIERS", few)
+    made = stepper(small())
+    assert made.figure is not None
+    assert made.figure().axes[0].get_title("left") == f"blue: the lane is active (EXEC); grey: it waits{said}"
+
+
+def test_a_trace_without_steps_is_drawn_as_such() -> None:
+    made = stepper(replace(small(), steps=()))
+    assert made.figure is not None
+    assert [axes.get_title() for axes in made.figure().axes] == ["no instruction was executed", ""]
+
+
+def test_lines_beside_the_picture() -> None:
+    assert views._label(("a/b/longer-file-name.hip", 7), "  x\u202e = 1; ", True) == "longer-file-na:7  x· = 1;"
+    assert views._label(("cell.hip", 12), "x" * 34, False) == f"12  {'x' * 34}"
+    assert views._label(("cell.hip", 12), "x" * 35, False) == f"12  {'x' * 34}…"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"access": "write", "bytes": 1}, "writes 1 byte at 0x200000001008, right behind the end of x (8 bytes)."),
+        ({"access": "atomic", "lane": None}, "changes 4 bytes at 0x200000001008, right behind the end of x (8 bytes)."),
+        ({"access": "", "nearest": None}, "at 0x200000001008."),
+        ({"bytes": 0, "nearest": None, "detail": "why"}, "at 0x200000001008 (why)."),
+        ({"nearest": AllocationNote(BASE, 1, "before", 5, "")},
+         "reads 4 bytes at 0x200000001008, 5 bytes before an allocation (1 byte)."),
+        ({"nearest": AllocationNote(BASE, 8, "after", 1, "y")},
+         "reads 4 bytes at 0x200000001008, 1 byte behind the end of y (8 bytes)."),
+        ({"nearest": AllocationNote(BASE, 8, "freed", 0, "y")},
+         "reads 4 bytes at 0x200000001008, in freed memory, once y (8 bytes)."),
+        ({"address": None, "nearest": None, "access": "", "kind": "timeout"}, ""),
+    ],
+)  # fmt: skip
+def test_other_faults_in_words(change: dict[str, Any], said: str) -> None:
+    trace = small(fault=True)
+    assert trace.fault is not None
+    lane = "" if "lane" in change else ", lane 2"
+    kind = change.get("kind", "out of bounds")
+    wanted = f"It was stopped at step 5{lane}: {kind}{': ' if said else '.'}{said}"
+    assert views.fault_words(replace(trace, fault=replace(trace.fault, **change))) == wanted
+
+
+@pytest.mark.parametrize(("length", "lines"), [(400, 400), (401, 27)])
+def test_files_are_shown_whole_up_to_a_length(length: int, lines: int) -> None:
+    """Of a longer one 12 lines on both sides of what was compiled, and a mark where lines are left out."""
+    trace = small()
+    where = SourceLine("cell.hip", 200, 1, "x")
+    text = "\n".join(f"\tline {n}" for n in range(1, length + 1))
+    instructions = tuple(replace(i, where=where) for i in trace.instructions)
+    shown = stepper(replace(trace, instructions=instructions, files={"cell.hip": text}))
+    (file,) = json.loads(unpacked(shown.message()["texts"]))["files"]
+    assert len(file["lines"]) == lines
+    assert [200, "    line 200"] in file["lines"]
+
+
+def test_many_barriers_are_marked_above_the_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The barrier is the ninth of ten steps; of 32 lanes the marks are two lanes high."""
+    for few, limits, mark in ((0, (31.5, -2.5), (-2.5, -1)), (1, (31.5, -0.5), (-0.5, 31.5))):
+        monkeypatch.setattr(views, "FEW_BARRIERS", few)
+        made = stepper(small())
+        assert made.figure is not None
+        upper = made.figure().axes[0]
+        (lines,) = upper.collections
+        assert upper.get_ylim() == limits
+        assert [[tuple(point) for point in line] for line in lines.get_segments()] == [[(9, mark[0]), (9, mark[1])]]
+
+
+@pytest.mark.parametrize(("count", "note"), [(60, ""), (61, "1 more lines, with fewer steps each, are left out.")])
+def test_the_lines_with_most_steps_are_listed(count: int, note: str) -> None:
+    """In the order of the source; the line with the fewest steps is left out, wherever it stands."""
+    trace = small()
+    places = [SourceLine("cell.hip", n, 1, f"line {n}") for n in range(1, count + 1)]
+    instructions = tuple(TraceInstruction("s_nop 0", where) for where in places)
+    steps = tuple(TraceStep(n, 7, {}) for n in range(count) for _ in range(1 if n == 4 else 2))
+    table = stepper(replace(trace, instructions=instructions, steps=steps)).table
+    lines = [str(n) for n in range(1, count + 1) if count == 60 or n != 5]
+    assert [row[0] for row in table.rows] == lines
+    assert table.rows[0][1:] == (2, 3, 3, "line 1")
+    assert table.note == note
+
+
+def test_a_trace_that_is_too_large_is_cut_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First without what was not executed, then by a third at a time: 5,000 steps, 3,333, 2,222 ..."""
+    many = tuple(TraceInstruction(f"v_x {n:0600x}"[::-1], SourceLine("a.hip", n + 1, 0, ""), "") for n in range(400))
+    trace = long(5000, noise=True)
+    trace = replace(trace, instructions=trace.instructions + many)
+    whole = stepper(trace).message()
+    assert (whole["count"], whole["all"], whole["hidden"]) == (5000, 5000, 0)
+    counts = {}
+    for most in (60_000, 80_000, 97_000, 99_000, 120_000):
+        monkeypatch.setattr(views, "MOST_BYTES", most)
+        data = stepper(trace).message()
+        counts[data["count"], data["hidden"]] = len(json.dumps({**data, "first": None}))
+    assert {count for count, _ in counts} <= {5000, 3333, 2222, 1481, 987, 658}
+    assert (5000, 400) in counts
+    assert (3333, 400) in counts
+    assert all(hidden == 400 or count == 5000 for count, hidden in counts)

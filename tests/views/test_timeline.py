@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import defaultdict
 from pathlib import Path
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab.records import Activity, Counters, Launch
+from gpulab.records import Activity, Counters, Launch, ModelledTime
 from gpulab.views import timeline as views
 from gpulab.views.table import visible
+from tests.views import test_gpu_map
 
 HOSTILE = '<img src=x onerror=alert(1)></script>$x$ ${x} \u202e"'
 
@@ -249,3 +251,143 @@ def test_hostile_names_stay_text() -> None:
     check(trace)
     assert HOSTILE in {event["name"] for event in json.loads(json.dumps(trace))["traceEvents"]}
     assert visible(HOSTILE) in str(views.timeline(hostile, launches()).table)
+
+
+def test_a_part_of_the_time_has_what_touches_it() -> None:
+    """Activities at 0 to 10, 10 to 30, 30, 30 to 40, 10 to 30, 30 to 35 and 45 to 50 µs."""
+    made = views.timeline(SMALL, launches())
+    for begin, end, wanted in ((10.0, 29.0, [0, 1, 4]), (10.5, 30.0, [1, 2, 3, 4, 5]), (41.0, 44.0, []),
+                               (40.0, 45.0, [3, 6]), (50.0, 60.0, [6]), (-5.0, 0.0, [0])):  # fmt: skip
+        found = made.reply({"from": begin, "to": end})[0]
+        assert [item["id"] for item in found["items"]] == wanted
+
+
+def test_an_item_has_what_the_browser_draws() -> None:
+    long = Activity("copy", "x" * 121, 0, 0, 50.0, 51.5, bytes=12)
+    items = views.timeline((*SMALL, long), launches()).message()["items"]
+    assert items[1] == {
+        "id": 1, "row": 1, "kind": "kernel", "name": "first", "start": 10.0, "end": 30.0, "bytes": 0, "launch": 0,
+        "waits": None, "colour": 0,
+    }  # fmt: skip
+    assert (items[4]["row"], items[4]["kind"], items[4]["waits"], items[4]["launch"]) == (2, "wait", 2, None)
+    assert items[7] == {
+        "id": 7, "row": 0, "kind": "copy", "name": "x" * 120, "start": 50.0, "end": 51.5, "bytes": 12, "launch": None,
+        "waits": None, "colour": 4,
+    }  # fmt: skip
+    assert [item["colour"] for item in items] == [1, 0, 4, 0, 4, 0, 2, 4]
+
+
+def test_neighbours_are_one_item_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six that work in three streams, two groups at most: three neighbours of a stream are one group."""
+    monkeypatch.setattr(views, "MOST_ITEMS", 7)
+    assert views.timeline(SMALL, launches()).message()["grouped"] is False
+    monkeypatch.setattr(views, "MOST_ITEMS", 6)
+    monkeypatch.setattr(views, "MOST_GROUPS", 2)
+    fill = Activity("fill", "memset", 0, 0, 52.0, 53.0, bytes=7)
+    same = Activity("copy", "device to host", 0, 0, 60.0, 64.0, bytes=4)
+    found = views.timeline((*SMALL, same, fill), launches()).message()
+    each = {"id": -1, "kind": "group"}
+    assert found["grouped"] is True
+    assert found["items"] == [
+        {**each, "row": 0, "name": "4 activities", "start": 0.0, "end": 53.0, "bytes": 8203, "busy": 20.0, "count": 4,
+         "colour": 5},
+        {**each, "row": 1, "name": "2 activities", "start": 10.0, "end": 40.0, "bytes": 0, "busy": 30.0, "count": 2,
+         "colour": 0},
+        {**each, "row": 2, "name": "1 × third", "start": 30.0, "end": 35.0, "bytes": 0, "busy": 5.0, "count": 1,
+         "colour": 0},
+    ]  # fmt: skip
+    monkeypatch.setattr(views, "MOST_GROUPS", 4)
+    items = views.timeline((*SMALL, same, fill), launches()).message()["items"]
+    assert [(item["row"], item["count"], item["name"]) for item in items] == [
+        (0, 2, "2 activities"), (0, 2, "2 activities"), (1, 2, "2 activities"), (2, 1, "1 × third"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("activities", "said"),
+    [
+        (SMALL[:1], "1 copy in 1 stream took 10 µs of modelled time; copies 10 µs."),
+        (
+            (*SMALL[:2], Activity("fill", "memset", 0, 3, 30.0, 31.0)),
+            "1 kernel, 1 copy, 1 memset in 2 streams took 31 µs of modelled time; kernels 20 µs; copies 10 µs. Nothing "
+            "overlapped: at no time did two streams work at once.",
+        ),
+        (
+            (SMALL[1], SMALL[2], SMALL[4], SMALL[4], Activity("wait", "event 1", 0, 4, 30.0, 30.0, waits_for=1)),
+            "1 kernel in 2 streams took 20 µs of modelled time; kernels 20 µs. Nothing overlapped: at no time did two "
+            "streams work at once. 2 times a stream had to wait for an event of another.",
+        ),
+        (
+            tuple(Activity("kernel", "k", 0, 3, 10.0 * n, 10.0 * n + 9.0, graph=n // 2) for n in range(3)),
+            "3 kernels in 1 stream took 29 µs of modelled time; kernels 27 µs. For 2 µs nothing ran. 2 graphs were "
+            "launched.",
+        ),
+    ],
+)
+def test_other_runs_in_words(activities: tuple[Activity, ...], said: str) -> None:
+    assert views.timeline(activities, launches()).sentence == f"{said} Time 0 is where the first of them starts."
+
+
+def test_what_perfetto_is_told_of_a_kernel() -> None:
+    time = ModelledTime(5.0, "memory", {}, 1.0, 2100, 1, 8, lacks=("one", "two"))
+    timed = dataclasses.replace(launches(1)[0], timing=time)
+    kernel = Activity("kernel", "k", 1, 3, 0.0, 5.0, launch=0, bytes=16, graph=2)
+    unknown = Activity("kernel", "k", 1, 3, 5.0, 6.0, launch=1, is_modelled=False)
+    events = views.trace_events((kernel, unknown), [timed])["traceEvents"]
+    place = {"pid": 2, "tid": 100}
+    assert events == [
+        {"ph": "M", "name": "process_name", "pid": 2, "tid": 2, "args": {"name": "device 1"}},
+        {"ph": "M", "name": "thread_name", **place, "args": {"name": "stream 1"}},
+        {"ph": "X", "name": "k", "ts": 0.0, "dur": 5.0, **place, "cat": "kernel", "args": {
+            "times": "modelled", "bytes": 16, "graph": 2, "launch": 0, "grid": "4", "block": "64", "waves": 4,
+            "limited by": "memory", "not in the time": "one; two"}},
+        {"ph": "X", "name": "k", "ts": 5.0, "dur": 1.0, **place, "cat": "kernel", "args": {"times": "measured"}},
+    ]  # fmt: skip
+
+
+def test_the_workgroups_of_a_kernel_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two dies of three units with two places; 30 workgroups take 10 µs each and start a microsecond apart. On die 1
+    are 1, 3, 5 ...: its six places get three or two of them."""
+    placed = test_gpu_map.placement()
+    time = ModelledTime(34.0, "VGPRs", {}, 1.5, 2100, 1, 8)
+    one = dataclasses.replace(launches(1)[0], placed=placed, timing=time)
+    found = views.workgroups(one, 1)
+    bars = found.pop("bars")
+    assert found == {
+        "grid": "4", "block": "64", "waves": 4, "limiter": "VGPRs", "overhead": 1.5, "unit": "CU", "die": 1, "dies": 2,
+        "units": 3, "shown": 3, "places": 2, "total": 34.0, "workgroups": 30, "used": 6, "of": 6, "each": 10.0,
+        "wavesEach": 3,
+    }  # fmt: skip
+    assert [(bar["unit"], bar["place"], bar["first"], bar["start"], bar["end"], bar["count"]) for bar in bars] == [
+        (0, 0, 1, 2.0, 12.0, 1), (0, 0, 13, 12.0, 22.0, 1), (0, 0, 25, 22.0, 32.0, 1),
+        (0, 1, 7, 5.0, 15.0, 1), (0, 1, 19, 15.0, 25.0, 1),
+        (1, 0, 3, 3.0, 13.0, 1), (1, 0, 15, 13.0, 23.0, 1), (1, 0, 27, 23.0, 33.0, 1),
+        (1, 1, 9, 6.0, 16.0, 1), (1, 1, 21, 16.0, 26.0, 1),
+        (2, 0, 5, 4.0, 14.0, 1), (2, 0, 17, 14.0, 24.0, 1), (2, 0, 29, 24.0, 34.0, 1),
+        (2, 1, 11, 7.0, 17.0, 1), (2, 1, 23, 17.0, 27.0, 1),
+    ]  # fmt: skip
+    monkeypatch.setattr(views, "UNITS_SHOWN", 2)
+    monkeypatch.setattr(views, "MOST_BARS", 8)
+    short = views.workgroups(one, 1)["bars"]
+    assert [(bar["unit"], bar["place"], bar["first"], bar["start"], bar["end"], bar["count"]) for bar in short] == [
+        (0, 0, 1, 2.0, 12.0, 1), (0, 0, 13, 12.0, 32.0, 2), (0, 1, 7, 5.0, 15.0, 1), (0, 1, 19, 15.0, 25.0, 1),
+        (1, 0, 3, 3.0, 13.0, 1), (1, 0, 15, 13.0, 33.0, 2), (1, 1, 9, 6.0, 16.0, 1), (1, 1, 21, 16.0, 26.0, 1),
+    ]  # fmt: skip
+    for die in (-1, 2):
+        with pytest.raises(IndexError, match=f"there is no die {die}"):
+            views.workgroups(one, die)
+    few = dataclasses.replace(one, placed=test_gpu_map.placement(workgroups=5))
+    assert [bar["first"] for bar in views.workgroups(few, 1)["bars"]] == [1, 3]
+    assert (views.workgroups(few, 0)["used"], views.workgroups(few, 0)["workgroups"]) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "flows"), [(0.001, 5.0, 0), (0.002, 0.002, 1), (0.5, 5.0, 1), (5.0, 0.001, 0), (5.0, 0.5, 1)]
+)
+def test_work_of_a_nanosecond_has_no_room_for_an_arrow(before: float, after: float, flows: int) -> None:
+    kernels = (
+        Activity("kernel", "one", 0, 3, 0.0, before), Activity("event", "e", 0, 3, before, before),
+        Activity("wait", "e", 0, 4, 0.0, before, waits_for=1), Activity("kernel", "two", 0, 4, 10.0, 10.0 + after),
+    )  # fmt: skip
+    counts = check(views.trace_events(kernels, ()))
+    assert (counts.get("s", 0), counts.get("f", 0)) == (flows, flows)
