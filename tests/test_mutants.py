@@ -136,7 +136,7 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "first"),
     [
-        ("course/projects/n-body/measure.py", "tests/projects"),
+        ("course/projects/n-body/measure.py", "tests/projects/test_measure.py"),
         ("course/build.py", "tests/course/test_build.py"),
         ("gpulab/programs/host_libraries/openmp.cpp", "tests/programs/test_host_libraries.py"),
         ("gpulab/programs/host_libraries/mpi.cpp", "tests/programs/test_host_libraries.py"),
