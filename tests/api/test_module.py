@@ -11,7 +11,7 @@ import pytest
 import gpulab
 from gpulab import providers
 from gpulab.errors import KernelNotFound, LaunchError, LaunchLimitError
-from gpulab.module import Occupancy
+from gpulab.module import Occupancy, Resources
 
 SOURCE = "__device__ int table[4]; __global__ void fill(int* a) { a[threadIdx.x] = 7; }\n__global__ void other() {}"
 
@@ -264,3 +264,9 @@ def test_a_module_that_hipDeviceReset_has_unloaded_goes_without_a_word() -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_a_code_object_that_does_not_say_what_its_kernels_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = gpulab.compile("__global__ void k(int* x) { x[0] = 1; }")
+    monkeypatch.setattr(module, "_resources", {})
+    assert module.k.resources == Resources(0, 0, 0, 0, 0, max_block_threads=1024)

@@ -110,6 +110,7 @@ def test_project_with_a_makefile(project: Path) -> None:
     assert "tool.c" not in planned
 
 
+@pytest.mark.full
 def test_cxx_compilers_take_calls_of_libraries_whose_kernels_are_in_headers(project: Path) -> None:
     """With ROCm such a source is C++ for the host alone."""
     (project / "calls.h").write_text("#include <hipblas/hipblas.h>\n")

@@ -6,12 +6,14 @@ those of the same launches profiled directly.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -530,6 +532,22 @@ def test_the_runner_repeats_a_launch(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert replay.main([LIBRARY, str(save_fill(tmp_path, 128))]) == 0
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "")
+
+
+@pytest.mark.parametrize("room", [128, 100])  # of 100 integers the launch faults
+def test_the_runner_gives_back_what_it_took(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    binding = library.through_ctypes(LIBRARY)
+    given_back: list[str] = []
+    usual = binding.call
+
+    def call(name: str, *arguments: Any) -> Any:
+        given_back.append(name)
+        return usual(name, *arguments)
+
+    monkeypatch.setattr(binding, "call", call)
+    with contextlib.suppress(errors.GpulabError):
+        replay.replay(binding, snapshot.load(save_fill(tmp_path, room)))
+    assert [name for name in given_back if name in ("hipFree", "hipModuleUnload")] == ["hipFree", "hipModuleUnload"]
 
 
 def test_the_runner_says_what_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

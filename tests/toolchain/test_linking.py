@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gpulab.errors import CompileError
@@ -66,3 +68,13 @@ def test_a_unit_that_does_not_compile_has_the_sources_lines() -> None:
     where = caught.value.diagnostics[0].where
     assert where is not None
     assert (where.file, where.line) == ("a.hip", 2)
+
+
+def test_a_static_variable_that_the_host_names_is_one() -> None:
+    """Clang names it for this unit at the host's use, and has another one in functions above it."""
+    source = "static __device__ int c = 7;\n__global__ void k(int* x) { x[0] = c; }\nint* host() { return &c; }\n"
+    code = linking.link([unit(source)[0]], "gfx942")
+    assert [kernel.symbol for kernel in code.kernels.values()] == ["_Z1kPi"]
+    names = set(re.findall(r"^(_ZL1c[\w.]*):", code.assembly, re.MULTILINE))
+    assert len(names) == 1
+    assert ".static." in names.pop()
