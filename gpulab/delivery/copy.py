@@ -47,7 +47,7 @@ class Update:
     """
 
     folder: Path
-    new: bool = False
+    new: bool
     copied: int = 0
     lines: list[str] = field(default_factory=list)
 
