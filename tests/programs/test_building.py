@@ -101,7 +101,6 @@ def compile_error(source: str) -> str:
         (("<<<blocks, threads>>>(", "("), "  vector_add(", "<<<blocks, threads>>>"),
         (("#include <cmath>", "#include <hipblaslt/hipblaslt.h>"), "hipblaslt", "ROCm's libraries"),
         (("#include <cmath>", "#include <hipblas.h>"), "hipblas", "<hipblas/hipblas.h> and <rocblas/rocblas.h>"),
-        (("#include <cmath>", "#include <hipblas/hipblas.h>\nhipblasComplex z;"), "hipblasComplex", "hipComplex"),
         (
             ("int main() {", "int main() {\n  hipblasSgbmv(0);"),
             "hipblasSgbmv",
