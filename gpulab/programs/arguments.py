@@ -29,7 +29,7 @@ _LANGUAGES = {
     "assembler-with-cpp": "assembler-with-cpp", "hip-cpp-output": "hip", "c++-header": "c++", "none": "",
 }  # fmt: skip
 _OBJECTS = re.compile(r"\.(o|obj|a|lo|so(\.[\d.]+)?)\Z")
-#: A folder of one library's headers in a ROCm installation, as Makefiles write it out: today's layout and that of ROCm 4.
+#: A library's folder of headers in a ROCm installation, as Makefiles write it out: today's layout, and that of ROCm 4.
 _OPT_ROCM = re.compile(r"/opt/rocm[^/]*/(?:include/([\w-]+)|([\w-]+)/include(?:/\2)?)/?\Z")
 #: Options with a value behind them, as a word of its own or in the same word.
 _JOINED = ("-I", "-isystem", "-iquote", "-idirafter", "-D", "-U", "-L", "-l", "-o", "-MF", "-MT", "-MQ", "-x")
