@@ -186,6 +186,12 @@ def test_an_array_of_the_host_whose_size_is_a_variable() -> None:
     assert "std::vector" in warning.advice
 
 
+def test_an_option_of_the_program_is_no_warning() -> None:
+    """Clang would warn that -ffast-math overrides how products of complex numbers are made, which gpulab asks for."""
+    source = "#include <hip/hip_runtime.h>\n__global__ void k(float* x) { *x /= 3; }\nint main() {}\n"
+    assert not programs.build(source, archs=("gfx942",), options=("-ffast-math",)).warnings
+
+
 def test_warnings_of_the_same_words_are_joined() -> None:
     """Results of HIP calls that nobody looks at, as Clang warns with AMD's headers, too."""
     lines = "".join("  hipDeviceSynchronize();\n" for _ in range(5))
