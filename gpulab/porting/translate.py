@@ -36,6 +36,8 @@ KERNELS = {
     "cudaFuncSetCacheConfig": 0, "cudaFuncGetAttributes": 1, "cudaFuncSetAttribute": 0, "cudaFuncSetSharedMemConfig": 0,
     "cudaLaunchKernel": 0, "cudaLaunchCooperativeKernel": 0,
 }  # fmt: skip
+# Calls one of whose arguments says where a pointer goes: CUDA has templates for pointers to anything, HIP a void**.
+POINTERS = {"cudaHostGetDevicePointer": 0}
 _LEFT_OUT = ("CUDART_CB", "CUDA_CB")
 _RUNTIME, _RUNTIME_API = "hip/hip_runtime.h", "hip/hip_runtime_api.h"
 _CUDA_WORDS = words(
@@ -232,7 +234,7 @@ class _Worker:
             return
         self._replace(start, start + len(text), row.hip)
         self._record(start, text, row.hip, row.kind, row.api)
-        if text in SYMBOLS or text in KERNELS:
+        if text in SYMBOLS or text in KERNELS or text in POINTERS:
             self._wrap_argument(position, text)
 
     def _elsewhere(self, position: int) -> bool:
@@ -283,12 +285,13 @@ class _Worker:
         if program.text(position + 1) != "(":
             return
         arguments = program.arguments(position + 1)
-        number = SYMBOLS.get(text, KERNELS.get(text, 0))
+        number = SYMBOLS.get(text, KERNELS.get(text, POINTERS.get(text, 0)))
         if number >= len(arguments) or arguments[number][1] < arguments[number][0]:
             return
         first, last = arguments[number]
         opening = "HIP_SYMBOL(" if text in SYMBOLS else "reinterpret_cast<const void*>("
-        if text in KERNELS:
+        opening = "reinterpret_cast<void**>(" if text in POINTERS else opening
+        if text not in SYMBOLS:
             leading = program.text(first)
             cast = leading in ("reinterpret_cast", "static_cast") or (
                 leading == "(" and program.text(program.partner[first] - 1) == "*"
