@@ -36,6 +36,11 @@ KERNELS = {
     "cudaFuncSetCacheConfig": 0, "cudaFuncGetAttributes": 1, "cudaFuncSetAttribute": 0, "cudaFuncSetSharedMemConfig": 0,
     "cudaLaunchKernel": 0, "cudaLaunchCooperativeKernel": 0,
 }  # fmt: skip
+# Calls one of whose arguments says where a pointer goes: CUDA has templates for pointers to anything, HIP a void**.
+POINTERS = {"cudaHostGetDevicePointer": 0}
+_WRAPPED = (
+    (SYMBOLS, "HIP_SYMBOL("), (KERNELS, "reinterpret_cast<const void*>("), (POINTERS, "reinterpret_cast<void**>("),
+)  # fmt: skip
 _LEFT_OUT = ("CUDART_CB", "CUDA_CB")
 _STATEMENTS = ("return", "else", "do")  # words that a kernel's name can follow
 _RUNTIME, _RUNTIME_API = "hip/hip_runtime.h", "hip/hip_runtime_api.h"
@@ -233,7 +238,7 @@ class _Worker:
             return
         self._replace(start, start + len(text), row.hip)
         self._record(start, text, row.hip, row.kind, row.api)
-        if text in SYMBOLS or text in KERNELS:
+        if text in SYMBOLS or text in KERNELS or text in POINTERS:
             self._wrap_argument(position, text)
 
     def _elsewhere(self, position: int) -> bool:
@@ -284,12 +289,11 @@ class _Worker:
         if program.text(position + 1) != "(":
             return
         arguments = program.arguments(position + 1)
-        number = SYMBOLS[text] if text in SYMBOLS else KERNELS[text]
+        number, opening = next((calls[text], opening) for calls, opening in _WRAPPED if text in calls)
         if number >= len(arguments) or arguments[number][1] < arguments[number][0]:
             return
         first, last = arguments[number]
-        opening = "HIP_SYMBOL(" if text in SYMBOLS else "reinterpret_cast<const void*>("
-        if text in KERNELS:
+        if text not in SYMBOLS:
             leading = program.text(first)
             cast = leading in ("reinterpret_cast", "static_cast") or (
                 leading == "(" and program.text(program.partner[first] - 1) == "*"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gpulab.errors import GpulabError
 from gpulab.programs import options
+from gpulab.toolchain import hosted
 from gpulab.toolchain import options as option_check
 
 #: The language of a source by its suffix, as hipcc has it; a C++ compiler takes "hip" of ".hip" and ".cu" alone.
@@ -28,6 +29,8 @@ _LANGUAGES = {
     "assembler-with-cpp": "assembler-with-cpp", "hip-cpp-output": "hip", "c++-header": "c++", "none": "",
 }  # fmt: skip
 _OBJECTS = re.compile(r"\.(o|obj|a|lo|so(\.[\d.]+)?)\Z")
+#: A library's folder of headers in a ROCm installation, as Makefiles write it out: today's layout, and that of ROCm 4.
+_OPT_ROCM = re.compile(r"/opt/rocm[^/]*/(?:include/([\w-]+)|([\w-]+)/include(?:/\2)?)/?\Z")
 #: Options with a value behind them, as a word of its own or in the same word.
 _JOINED = ("-I", "-isystem", "-iquote", "-idirafter", "-D", "-U", "-L", "-l", "-o", "-MF", "-MT", "-MQ", "-x")
 _SEPARATE = (
@@ -241,7 +244,7 @@ class _Reader:
                 return
             self.common.append(name + value)
         elif name in ("-I", "-isystem", "-idirafter"):
-            folder = _absolute(value.removeprefix("="))
+            folder = _ours(_absolute(value.removeprefix("=")))
             if not os.path.exists(os.path.join(folder, "hip", "hip_runtime.h")):  # a ROCm's: gpulab has its own
                 self.folders["-I"].append(folder)
         elif name in ("-iquote", "-L"):
@@ -401,6 +404,14 @@ def _has_kernels(path: str) -> bool:
             return re.search(rb"\b__global__\b", file.read()) is not None
     except OSError:
         return False
+
+
+def _ours(folder: str) -> str:
+    """Where `folder` is a library's headers in a ROCm installation that is not here, gpulab's headers of that library:
+    `-I/opt/rocm/include/hipblas` is for `#include <hipblas.h>`."""
+    found = _OPT_ROCM.match(folder)
+    own = hosted.INCLUDE / (found[1] or found[2]) if found else None
+    return str(own) if own and own.is_dir() and not os.path.exists(folder) else folder
 
 
 def _absolute(folder: str) -> str:

@@ -764,13 +764,6 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "(docs/primitives.md).",
     ),
     Rule(
-        "BLAS's older names",
-        r"(?:unknown type name|use of undeclared identifier) "
-        r"'(hipblas(?:Double)?Complex|hipblasDatatype_t|HIPBLAS_[RC]_\w+)'",
-        "{0} is a name of hipBLAS before version 3: since then it has HIP's own types, hipComplex, hipDoubleComplex, "
-        "hipDataType with HIP_R_32F and its like, and hipblasComputeType_t with HIPBLAS_COMPUTE_32F for computing.",
-    ),
-    Rule(
         "BLAS",
         r"(?:unknown type name|use of undeclared identifier) '((?:hipblas(?!Lt)|rocblas_|HIPBLAS_(?!LT))\w*)'",
         "{0}: of hipBLAS and rocBLAS (<hipblas/hipblas.h>, <rocblas/rocblas.h>) gpulab has vectors, full and "

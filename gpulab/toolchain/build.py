@@ -41,6 +41,7 @@ _UNIT_MARK = "__hip_cuid_"  # Clang's mark of a compilation unit, of no use wher
 _WARNINGS = (
     "-Wall", "-Wdouble-promotion", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unknown-pragmas",
     "-Wno-undefined-internal", "-Wno-pass-failed", "-Wno-unused-command-line-argument",
+    "-Wno-overriding-complex-range",  # of _COMPLEX by a program's -ffast-math
 )  # fmt: skip
 # A loop without an end is kept as written, so that it can be found and named. Accesses that may be
 # unaligned (packed structs, memcpy) are made of smaller ones: an unaligned address left is a mistake.

@@ -346,6 +346,7 @@ MESSAGES = (
 WARNINGS = (
     "-Wall", "-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unknown-pragmas", "-Wno-undefined-internal",
     "-Wno-pass-failed", "-Wno-unused-command-line-argument", "-Wno-unused-but-set-variable", "-Wsource-uses-openmp",
+    "-Wno-overriding-complex-range",  # of what gpulab asks for, by a program's -ffast-math
 )  # fmt: skip
 
 

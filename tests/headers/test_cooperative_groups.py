@@ -325,3 +325,28 @@ def test_values_beyond_a_group_are_the_own_ones(arch: str, size: int) -> None:
                 ranks = [by % count, mine - by if by <= mine else mine, mine + by if mine + by < count else mine]
                 odd = [*(100 + first + 2 * r for r in ranks), 1]
             assert row == [*(100 + m for m in moved), *odd], (by, t)
+
+
+@both
+@pytest.mark.parametrize("form", ["group.shfl(first, 0)", "__shfl(first, __ffsll(__activemask()) - 1)"])
+def test_lanes_may_have_no_value_yet(arch: str, form: str) -> None:
+    """One lane counts for all active ones: `first` has a value in that lane alone before the exchange."""
+    source = (
+        HEADER
+        + f"""
+    __device__ int next(int* count) {{
+        cg::coalesced_group group = cg::coalesced_threads();
+        int first;
+        if (group.thread_rank() == 0) first = atomicAdd(count, group.size());
+        first = {form};
+        return first + group.thread_rank();
+    }}
+    __global__ void keep(int* kept, int* count, const int* in, int n) {{
+        for (int i = threadIdx.x; i < n; i += blockDim.x)
+            if (in[i] > 0) kept[next(count)] = in[i];
+    }}"""
+    )
+    values = np.arange(320, dtype="int32") % 5 - 1
+    (kept, count, _), _ = run(arch, source, np.zeros(320, "int32"), np.zeros(1, "int32"), values, np.int32(320))
+    assert count.tolist() == [192]
+    assert sorted(kept[:192].tolist()) == sorted(value for value in values.tolist() if value > 0)

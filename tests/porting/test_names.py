@@ -45,7 +45,7 @@ def test_calls_of_runtime_and_driver_exist_in_hip() -> None:
     templates = {
         "hipCreateChannelDesc", "hipOccupancyMaxPotentialBlockSizeVariableSMem", "hipLibraryGetManaged",
         "hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags", "hipOccupancyMaxPotentialBlockSizeWithFlags",
-        "make_hipExtent", "make_hipPitchedPtr", "make_hipPos", "hipHostAlloc",
+        "make_hipExtent", "make_hipPitchedPtr", "make_hipPos", "hipHostAlloc", "hipLaunchKernelEx",
     }  # fmt: skip
     apis = ("runtime", "driver", "NVRTC")
     calls = {row.hip for row in names.names().values() if row.kind == "call" and row.api in apis}

@@ -125,3 +125,16 @@ def test_files_of_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "rocm" / "hip").mkdir(parents=True)
     (tmp_path / "rocm" / "hip" / "hip_runtime.h").write_text("")
     assert arguments.read(["-Irocm"]).include == ()
+
+
+def test_a_library_of_rocm_written_out() -> None:
+    """A folder in /opt/rocm that is not there means gpulab's headers of that library; of others it stays as it is."""
+    for folder in (
+        "/opt/rocm/include/hiprand",
+        "/opt/rocm-4.5.0/hiprand/include",
+        "/opt/rocm/hiprand/include/hiprand/",
+    ):
+        (found,) = arguments.read([f"-I{folder}"]).include
+        assert Path(found, "hiprand_kernel.h").is_file(), folder
+    for folder in ("/opt/rocm/include/nothing", "/opt/rocm/include", "/opt/other/include/hiprand"):
+        assert arguments.read(["-isystem", folder]).include == (folder,)

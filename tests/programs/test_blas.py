@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from gpulab import programs
+from gpulab.programs import arguments
 from gpulab.toolchain import hosted
 
 pytestmark = pytest.mark.skipif(bool(hosted.unavailable()), reason=hosted.unavailable() or "programs can be built")
@@ -590,7 +591,7 @@ int main() {
          hipblasSgemm(h, (hipblasOperation_t)5, N, 2, 2, 2, &one, a, 2, a, 2, &one, a, 2),
          hipblasSgemm(h, N, N, 2, 2, 2, none, a, 2, a, 2, &one, a, 2),
          hipblasSgemm(h, N, N, 0, 2, 2, none, none, 2, none, 2, none, none, 2),
-         hipblasGemmEx(h, N, N, 2, 2, 2, &one, a, HIP_R_8I, 2, a, HIP_R_8I, 2, &one, a, HIP_R_32I, 2,
+         hipblasGemmEx(h, N, N, 2, 2, 2, &one, a, HIP_R_8U, 2, a, HIP_R_8U, 2, &one, a, HIP_R_32I, 2,
                        HIPBLAS_COMPUTE_32I, HIPBLAS_GEMM_DEFAULT));
   printf("%d %d %d %d\n", rocblas_sgemv(r, rocblas_operation_none, 2, 2, &one, a, 1, a, 1, &one, a, 1),
          rocblas_sgemv(r, (rocblas_operation)5, 2, 2, &one, a, 2, a, 1, &one, a, 1),
@@ -635,3 +636,51 @@ def test_codes_of_wrong_arguments_and_copies() -> None:
         ]  # fmt: skip
         assert run.stderr.count("there is no product of matrices of these types here") == 1
         assert run.exit_code == 0
+
+
+FORMER = r"""
+#include <hip/hip_runtime.h>
+#include <hipblas.h>
+#include <cstdio>
+template <typename In, typename Out, typename Scalar>
+void product(hipblasHandle_t h, hipblasDatatype_t in, hipblasDatatype_t out, hipblasDatatype_t computing) {
+  const int m = 5, n = 70, k = 9;
+  In *a, *b;
+  Out* c;
+  (void)hipMallocManaged((void**)&a, m * k * sizeof(In));
+  (void)hipMallocManaged((void**)&b, k * n * sizeof(In));
+  (void)hipMallocManaged((void**)&c, m * n * sizeof(Out));
+  for (int i = 0; i < m * k; i++) a[i] = (In)(i % 7 - 3);
+  for (int i = 0; i < k * n; i++) b[i] = (In)(i % 251 - 125);
+  for (int i = 0; i < m * n; i++) c[i] = (Out)i;
+  Scalar two = 2, one = 1;
+  hipblasStatus_t status = hipblasGemmEx(h, HIPBLAS_OP_N, HIPBLAS_OP_N, m, n, k, &two, a, in, m, b, in, k, &one, c,
+                                         out, m, computing, HIPBLAS_GEMM_DEFAULT);
+  (void)hipDeviceSynchronize();
+  int wrong = 0;
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++) {
+      int sum = 0;
+      for (int l = 0; l < k; l++) sum += (int)a[i + l * m] * (int)b[l + j * k];
+      wrong += c[i + j * m] != (Out)(2 * sum + i + j * m);
+    }
+  printf("%d %d\n", status, wrong);
+}
+int main() {
+  hipblasHandle_t h;
+  if (hipblasCreate(&h)) return 1;
+  hipblasComplex z{3, 4};
+  printf("%g\n", z.x + z.y);
+  product<float, float, float>(h, HIPBLAS_R_32F, HIPBLAS_R_32F, HIPBLAS_R_32F);
+  product<double, double, double>(h, HIPBLAS_R_64F, HIPBLAS_R_64F, HIPBLAS_R_64F);
+  product<signed char, int, int>(h, HIPBLAS_R_8I, HIPBLAS_R_32I, HIPBLAS_R_32I);
+}
+"""
+
+
+def test_former_names_and_products_of_bytes() -> None:
+    """Names until hipBLAS 2 mean today's, with a warning; a Makefile's folder of ROCm means gpulab's headers."""
+    read = arguments.read(["-I/opt/rocm/include/hipblas", "x.hip"])
+    program = programs.build(FORMER, options=tuple(f"-I{folder}" for folder in read.include))
+    for arch in ("gfx942", "gfx1100"):
+        assert program.run(arch=arch).stdout.split("\n") == ["7", "0 0", "0 0", "0 0", ""]

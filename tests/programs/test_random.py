@@ -94,3 +94,61 @@ def test_numbers_and_distributions() -> None:
         assert run.stdout.splitlines() == expected
         assert run.stderr.count("Take XORWOW, MRG32K3A or PHILOX4_32_10.") == 2
         assert run.exit_code == 0
+
+
+CLASSES = r"""
+#include <hip/hip_runtime.h>
+#include <hiprand/hiprand.hpp>
+#include <rocrand/rocrand.hpp>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+template <class T, class Engine, class Distribution> void filled(Engine& engine, Distribution give, double mean) {
+  const size_t n = 4000;
+  T* memory;
+  (void)hipMalloc((void**)&memory, n * sizeof(T));
+  give(engine, memory, n);
+  std::vector<T> numbers(n);
+  (void)hipMemcpy(numbers.data(), memory, n * sizeof(T), hipMemcpyDeviceToHost);
+  (void)hipFree(memory);
+  double sum = 0;
+  bool inside = true;
+  for (T number : numbers) sum += number, inside = inside && give.min() <= number && number <= give.max();
+  printf("%d", inside && std::fabs(sum / n / mean - 1) < 0.05);
+}
+template <class Engine> void all(Engine&& engine) {
+  filled<float>(engine, rocrand_cpp::uniform_real_distribution<>(), 0.5);
+}
+int main() {
+  rocrand_cpp::default_random_engine one(7);
+  filled<unsigned>(one, rocrand_cpp::uniform_int_distribution<unsigned>(), 2147483647.5);
+  filled<unsigned char>(one, rocrand_cpp::uniform_int_distribution<unsigned char>(), 127.5);
+  filled<double>(one, rocrand_cpp::normal_distribution<double>(10, 2), 10);
+  filled<float>(one, rocrand_cpp::lognormal_distribution<>(0, 0.25f), std::exp(0.03125));
+  filled<unsigned>(one, rocrand_cpp::poisson_distribution<>(50), 50);
+  all(rocrand_cpp::mrg32k3a());
+  all(rocrand_cpp::philox4x32_10(3, 5));
+  // The same numbers as by the calls.
+  unsigned *memory, numbers[4];
+  (void)hipMalloc((void**)&memory, sizeof(numbers));
+  hiprand_cpp::xorwow two(77, 1);
+  two(memory, 2);
+  hiprandGenerator_t g;
+  (void)hiprandCreateGenerator(&g, HIPRAND_RNG_PSEUDO_XORWOW);
+  (void)hiprandSetPseudoRandomGeneratorSeed(g, 77);
+  (void)hiprandSetGeneratorOffset(g, 1);
+  (void)hiprandGenerate(g, memory + 2, 2);
+  (void)hipMemcpy(numbers, memory, sizeof(numbers), hipMemcpyDeviceToHost);
+  printf(" %d %d", numbers[0] == numbers[2] && numbers[1] == numbers[3], two.type() == HIPRAND_RNG_PSEUDO_XORWOW);
+  try {
+    hiprand_cpp::poisson_distribution<>(-1)(two, memory, 1);
+  } catch (const hiprand_cpp::error& caught) {
+    printf(" %d %s\n", caught.error_code() == HIPRAND_STATUS_OUT_OF_RANGE, caught.what());
+  }
+}
+"""
+
+
+def test_classes_for_cpp() -> None:
+    program = programs.build(CLASSES, archs=("gfx942",))
+    assert program.run(arch="gfx942").stdout == "1111111 1 1 1 hipRAND failed with status 104\n"

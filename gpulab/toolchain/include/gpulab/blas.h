@@ -1052,6 +1052,7 @@ int gemm_ex(context* c, int op_a, int op_b, int m, int n, int k, const void* alp
   __GPULAB_BLAS_CASE__(HIP_R_16F, HIP_R_32F, HIP_R_32F, float, _Float16, float, float)
   __GPULAB_BLAS_CASE__(HIP_R_16BF, HIP_R_16BF, HIP_R_32F, float, bfloat, bfloat, float)
   __GPULAB_BLAS_CASE__(HIP_R_16BF, HIP_R_32F, HIP_R_32F, float, bfloat, float, float)
+  __GPULAB_BLAS_CASE__(HIP_R_8I, HIP_R_32I, HIP_R_32I, int, signed char, int, int)
   __GPULAB_BLAS_CASE__(HIP_C_32F, HIP_C_32F, HIP_C_32F, complex<float>, complex<float>, complex<float>, complex<float>)
   __GPULAB_BLAS_CASE__(HIP_C_64F, HIP_C_64F, HIP_C_64F, complex<double>, complex<double>, complex<double>,
                        complex<double>)

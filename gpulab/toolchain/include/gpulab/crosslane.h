@@ -34,6 +34,10 @@ __GPULAB_LANES__ void __syncwarp() {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
 
+// A value that lanes exchange: some of them may hold none yet. Programs write `int sum; if (lane == 0) sum = ...;
+// sum = __shfl(sum, 0);`, and C++ would otherwise let the compiler conclude that lane is always 0.
+#define __GPULAB_EXCHANGED__ __attribute__((maybe_undef))
+
 namespace gpulab {
 
 template <typename T>
@@ -46,7 +50,7 @@ struct bits {
 
 // The value of lane `source` of the wavefront, word by word.
 template <typename T>
-__GPULAB_LANES__ T from_lane(T value, int source) {
+__GPULAB_LANES__ T from_lane(__GPULAB_EXCHANGED__ T value, int source) {
   if constexpr (sizeof(T) == 4) {
     return __builtin_bit_cast(T, __builtin_amdgcn_ds_bpermute(source << 2, __builtin_bit_cast(int, value)));
   } else {
@@ -79,22 +83,22 @@ struct mask_check {
 }  // namespace gpulab
 
 // __GPULAB_LANES__ and __GPULAB_SHUFFLES__ stay defined for the headers of further types.
-#define __GPULAB_SHUFFLES__(T)                                                                     \
-  __GPULAB_LANES__ T __shfl(T value, int source, int width = warpSize) {                           \
-    int self = (int)__lane_id();                                                                   \
-    return gpulab::from_lane(value, (source & (width - 1)) + (self & ~(width - 1)));               \
-  }                                                                                                \
-  __GPULAB_LANES__ T __shfl_up(T value, unsigned int delta, int width = warpSize) {                \
-    int self = (int)__lane_id(), source = self - (int)delta;                                       \
-    return gpulab::from_lane(value, source < (self & ~(width - 1)) ? self : source);               \
-  }                                                                                                \
-  __GPULAB_LANES__ T __shfl_down(T value, unsigned int delta, int width = warpSize) {              \
-    int self = (int)__lane_id(), source = self + (int)delta;                                       \
-    return gpulab::from_lane(value, (self & (width - 1)) + (int)delta >= width ? self : source);   \
-  }                                                                                                \
-  __GPULAB_LANES__ T __shfl_xor(T value, int lane_mask, int width = warpSize) {                    \
-    int self = (int)__lane_id(), source = self ^ lane_mask;                                        \
-    return gpulab::from_lane(value, source >= ((self + width) & ~(width - 1)) ? self : source);    \
+#define __GPULAB_SHUFFLES__(T)                                                                             \
+  __GPULAB_LANES__ T __shfl(__GPULAB_EXCHANGED__ T value, int source, int width = warpSize) {              \
+    int self = (int)__lane_id();                                                                           \
+    return gpulab::from_lane(value, (source & (width - 1)) + (self & ~(width - 1)));                       \
+  }                                                                                                        \
+  __GPULAB_LANES__ T __shfl_up(__GPULAB_EXCHANGED__ T value, unsigned int delta, int width = warpSize) {   \
+    int self = (int)__lane_id(), source = self - (int)delta;                                               \
+    return gpulab::from_lane(value, source < (self & ~(width - 1)) ? self : source);                       \
+  }                                                                                                        \
+  __GPULAB_LANES__ T __shfl_down(__GPULAB_EXCHANGED__ T value, unsigned int delta, int width = warpSize) { \
+    int self = (int)__lane_id(), source = self + (int)delta;                                               \
+    return gpulab::from_lane(value, (self & (width - 1)) + (int)delta >= width ? self : source);           \
+  }                                                                                                        \
+  __GPULAB_LANES__ T __shfl_xor(__GPULAB_EXCHANGED__ T value, int lane_mask, int width = warpSize) {       \
+    int self = (int)__lane_id(), source = self ^ lane_mask;                                                \
+    return gpulab::from_lane(value, source >= ((self + width) & ~(width - 1)) ? self : source);            \
   }
 __GPULAB_SHUFFLES__(int)
 __GPULAB_SHUFFLES__(unsigned int)
@@ -126,25 +130,25 @@ __GPULAB_LANES__ int __all_sync(M mask, int predicate) {
   return __ballot_sync(mask, !predicate) == 0;
 }
 template <typename M, typename T>
-__GPULAB_LANES__ T __shfl_sync(M mask, T value, int source, int width = warpSize) {
+__GPULAB_LANES__ T __shfl_sync(M mask, __GPULAB_EXCHANGED__ T value, int source, int width = warpSize) {
   static_assert(gpulab::mask_check<M>::ok);
   (void)mask;
   return __shfl(value, source, width);
 }
 template <typename M, typename T>
-__GPULAB_LANES__ T __shfl_up_sync(M mask, T value, unsigned int delta, int width = warpSize) {
+__GPULAB_LANES__ T __shfl_up_sync(M mask, __GPULAB_EXCHANGED__ T value, unsigned int delta, int width = warpSize) {
   static_assert(gpulab::mask_check<M>::ok);
   (void)mask;
   return __shfl_up(value, delta, width);
 }
 template <typename M, typename T>
-__GPULAB_LANES__ T __shfl_down_sync(M mask, T value, unsigned int delta, int width = warpSize) {
+__GPULAB_LANES__ T __shfl_down_sync(M mask, __GPULAB_EXCHANGED__ T value, unsigned int delta, int width = warpSize) {
   static_assert(gpulab::mask_check<M>::ok);
   (void)mask;
   return __shfl_down(value, delta, width);
 }
 template <typename M, typename T>
-__GPULAB_LANES__ T __shfl_xor_sync(M mask, T value, int lane_mask, int width = warpSize) {
+__GPULAB_LANES__ T __shfl_xor_sync(M mask, __GPULAB_EXCHANGED__ T value, int lane_mask, int width = warpSize) {
   static_assert(gpulab::mask_check<M>::ok);
   (void)mask;
   return __shfl_xor(value, lane_mask, width);
@@ -179,7 +183,7 @@ __GPULAB_LANES__ unsigned long long __match_any_sync(M mask, T value) {
   return __match_any(value) & mask;
 }
 template <typename M, typename T>
-__GPULAB_LANES__ unsigned long long __match_all_sync(M mask, T value, int* equal) {
+__GPULAB_LANES__ unsigned long long __match_all_sync(M mask, __GPULAB_EXCHANGED__ T value, int* equal) {
   static_assert(gpulab::mask_check<M>::ok);
   return __match_all(value, equal) & mask;
 }

@@ -279,27 +279,37 @@ __GPULAB_GROUP__ multi_grid_group this_multi_grid() {
   return multi_grid_group(info ? static_cast<uint32_t>(info->all_threads) : 0);
 }
 
+namespace details {
+template <typename T>
+using plain_t = __remove_cvref(T);
+template <typename T>
+__GPULAB_COLLECTIVE__ plain_t<T> taken_from(const T& value, uint32_t lane) {
+  return gpulab::from_lane<plain_t<T>>(value, static_cast<int>(lane));
+}
+}  // namespace details
+
 // What all groups within a wavefront do. G::lanes() gives the members' lanes.
 template <typename G>
 class __gpulab_lane_group {
   __GPULAB_GROUP__ const G& self() const { return static_cast<const G&>(*this); }
 
  public:
-  // The value of the member of a rank; sizes up to 32 bytes.
+  // The value of the member of a rank; sizes up to 32 bytes. Values come by reference, for a member may have none yet,
+  // and Clang takes __GPULAB_EXCHANGED__ at a member function's parameter for one of the parameter before it.
   template <typename T>
-  __GPULAB_COLLECTIVE__ T shfl(T value, int rank) const {
-    return gpulab::from_lane(value, static_cast<int>(self().lane_of(static_cast<uint32_t>(rank) % self().num_threads())));
+  __GPULAB_COLLECTIVE__ details::plain_t<T> shfl(const T& value, int rank) const {
+    return details::taken_from<T>(value, self().lane_of(static_cast<uint32_t>(rank) % self().num_threads()));
   }
   // The value of the member `delta` ranks above or below; beyond the group's end, the own one.
   template <typename T>
-  __GPULAB_COLLECTIVE__ T shfl_down(T value, unsigned int delta) const {
+  __GPULAB_COLLECTIVE__ details::plain_t<T> shfl_down(const T& value, unsigned int delta) const {
     uint32_t rank = self().thread_rank(), source = rank + delta;
-    return gpulab::from_lane(value, static_cast<int>(self().lane_of(source < self().num_threads() ? source : rank)));
+    return details::taken_from<T>(value, self().lane_of(source < self().num_threads() ? source : rank));
   }
   template <typename T>
-  __GPULAB_COLLECTIVE__ T shfl_up(T value, unsigned int delta) const {
+  __GPULAB_COLLECTIVE__ details::plain_t<T> shfl_up(const T& value, unsigned int delta) const {
     uint32_t rank = self().thread_rank();
-    return gpulab::from_lane(value, static_cast<int>(self().lane_of(delta <= rank ? rank - delta : rank)));
+    return details::taken_from<T>(value, self().lane_of(delta <= rank ? rank - delta : rank));
   }
   // Votes: bit r of a mask belongs to the member of rank r.
   __GPULAB_COLLECTIVE__ unsigned long long ballot(int predicate) const { return self().packed(__ballot(predicate)); }
@@ -351,9 +361,9 @@ class thread_block_tile : public thread_group, public __gpulab_lane_group<thread
     return votes >> (__lane_id() & ~(tile - 1)) & ~0ull >> (64 - tile);
   }
   template <typename T>
-  __GPULAB_COLLECTIVE__ T shfl_xor(T value, unsigned int mask) const {
+  __GPULAB_COLLECTIVE__ details::plain_t<T> shfl_xor(const T& value, unsigned int mask) const {
     uint32_t source = thread_rank() ^ mask;
-    return gpulab::from_lane(value, static_cast<int>(lane_of(source < tile ? source : thread_rank())));
+    return details::taken_from<T>(value, lane_of(source < tile ? source : thread_rank()));
   }
 };
 

@@ -61,6 +61,32 @@ enum hipblasComputeType_t {
   HIPBLAS_COMPUTE_32I_PEDANTIC = 10
 };
 
+// Names that hipBLAS had until version 2: they mean HIP's own types, and each use is a warning that says so.
+#define __GPULAB_FORMER__(now) [[deprecated("hipBLAS 3 (ROCm 7) has left this name out: write " now)]]
+using hipblasComplex __GPULAB_FORMER__("hipComplex") = hipComplex;
+using hipblasDoubleComplex __GPULAB_FORMER__("hipDoubleComplex") = hipDoubleComplex;
+using hipblasDatatype_t __GPULAB_FORMER__("hipDataType, and hipblasComputeType_t for computing") = hipDataType;
+#define __GPULAB_FORMER_TYPE__(former, now)                                                                        \
+  __GPULAB_FORMER__(#now ", and HIPBLAS_COMPUTE_32F or its like for computing") constexpr hipDataType former = now;
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_16F, HIP_R_16F)
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_32F, HIP_R_32F)
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_64F, HIP_R_64F)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_16F, HIP_C_16F)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_32F, HIP_C_32F)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_64F, HIP_C_64F)
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_8I, HIP_R_8I)
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_8U, HIP_R_8U)
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_32I, HIP_R_32I)
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_32U, HIP_R_32U)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_8I, HIP_C_8I)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_8U, HIP_C_8U)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_32I, HIP_C_32I)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_32U, HIP_C_32U)
+__GPULAB_FORMER_TYPE__(HIPBLAS_R_16B, HIP_R_16BF)
+__GPULAB_FORMER_TYPE__(HIPBLAS_C_16B, HIP_C_16BF)
+#undef __GPULAB_FORMER_TYPE__
+#undef __GPULAB_FORMER__
+
 #ifdef __GPULAB_PROGRAM__
 struct __gpulab_hipblas {
   using handle = hipblasHandle_t;
@@ -72,7 +98,8 @@ struct __gpulab_hipblas {
   using c = hipComplex;
   using z = hipDoubleComplex;
   static hipDataType compute(hipblasComputeType_t type, hipDataType in) {
-    switch (type) {
+    if ((int)type < 0) return (hipDataType)-1;
+    switch ((int)type) {
       case HIPBLAS_COMPUTE_16F:
       case HIPBLAS_COMPUTE_16F_PEDANTIC: return HIP_R_16F;
       case HIPBLAS_COMPUTE_64F:
@@ -161,6 +188,47 @@ inline hipblasStatus_t hipblasGemmStridedBatchedEx(hipblasHandle_t handle, hipbl
                                                      {a, type_a, lda, stride_a}, {b, type_b, ldb, stride_b}, beta, out,
                                                      out, __gpulab_hipblas::compute(compute, type_a), false,
                                                      count));
+}
+// Until version 2 the type of computing was one of numbers.
+inline hipblasComputeType_t __gpulab_hipblas_computing(hipDataType type) {
+  switch (type) {
+    case HIP_R_16F: return HIPBLAS_COMPUTE_16F;
+    case HIP_R_32F:
+    case HIP_C_32F: return HIPBLAS_COMPUTE_32F;
+    case HIP_R_64F:
+    case HIP_C_64F: return HIPBLAS_COMPUTE_64F;
+    case HIP_R_32I: return HIPBLAS_COMPUTE_32I;
+    default: return (hipblasComputeType_t)-1;  // none: the call answers "not supported"
+  }
+}
+template <int = 0>
+inline hipblasStatus_t hipblasGemmEx(hipblasHandle_t handle, hipblasOperation_t op_a, hipblasOperation_t op_b, int m,
+                                     int n, int k, const void* alpha, const void* a, hipDataType type_a, int lda,
+                                     const void* b, hipDataType type_b, int ldb, const void* beta, void* c,
+                                     hipDataType type_c, int ldc, hipDataType computing, hipblasGemmAlgo_t algorithm) {
+  return hipblasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
+                       __gpulab_hipblas_computing(computing), algorithm);
+}
+template <int = 0>
+inline hipblasStatus_t hipblasGemmBatchedEx(hipblasHandle_t handle, hipblasOperation_t op_a, hipblasOperation_t op_b,
+                                            int m, int n, int k, const void* alpha, const void* a[], hipDataType type_a,
+                                            int lda, const void* b[], hipDataType type_b, int ldb, const void* beta,
+                                            void* c[], hipDataType type_c, int ldc, int count, hipDataType computing,
+                                            hipblasGemmAlgo_t algorithm) {
+  return hipblasGemmBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
+                              count, __gpulab_hipblas_computing(computing), algorithm);
+}
+template <int = 0>
+inline hipblasStatus_t hipblasGemmStridedBatchedEx(hipblasHandle_t handle, hipblasOperation_t op_a,
+                                                   hipblasOperation_t op_b, int m, int n, int k, const void* alpha,
+                                                   const void* a, hipDataType type_a, int lda, hipblasStride stride_a,
+                                                   const void* b, hipDataType type_b, int ldb, hipblasStride stride_b,
+                                                   const void* beta, void* c, hipDataType type_c, int ldc,
+                                                   hipblasStride stride_c, int count, hipDataType computing,
+                                                   hipblasGemmAlgo_t algorithm) {
+  return hipblasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb,
+                                     stride_b, beta, c, type_c, ldc, stride_c, count,
+                                     __gpulab_hipblas_computing(computing), algorithm);
 }
 inline hipblasStatus_t hipblasGetVersion(hipblasHandle_t, int* version) {
   if (version == nullptr) return HIPBLAS_STATUS_INVALID_VALUE;

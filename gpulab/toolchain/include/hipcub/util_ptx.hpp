@@ -63,21 +63,21 @@ __GPULAB_FUNCTION__ void ThreadTrap() { __builtin_trap(); }
 
 // The input of a lane of the same logical warp; where there is none, the lane's own.
 template <int LOGICAL_WARP_THREADS, typename T>
-__GPULAB_FUNCTION__ __attribute__((convergent)) T ShuffleUp(T input, int distance, int first_thread, unsigned int) {
+__GPULAB_LANES__ T ShuffleUp(__GPULAB_EXCHANGED__ T input, int distance, int first_thread, unsigned int) {
   int index = static_cast<int>(::gpulab::primitives::Warp<LOGICAL_WARP_THREADS>::index());
   int lane = static_cast<int>(LaneId());
   return ::gpulab::primitives::from_lane(
       input, static_cast<unsigned int>(index - distance < first_thread ? lane : lane - distance));
 }
 template <int LOGICAL_WARP_THREADS, typename T>
-__GPULAB_FUNCTION__ __attribute__((convergent)) T ShuffleDown(T input, int distance, int last_thread, unsigned int) {
+__GPULAB_LANES__ T ShuffleDown(__GPULAB_EXCHANGED__ T input, int distance, int last_thread, unsigned int) {
   int index = static_cast<int>(::gpulab::primitives::Warp<LOGICAL_WARP_THREADS>::index());
   int lane = static_cast<int>(LaneId());
   return ::gpulab::primitives::from_lane(
       input, static_cast<unsigned int>(index + distance > last_thread ? lane : lane + distance));
 }
 template <int LOGICAL_WARP_THREADS, typename T>
-__GPULAB_FUNCTION__ __attribute__((convergent)) T ShuffleIndex(T input, int source_lane, unsigned int) {
+__GPULAB_LANES__ T ShuffleIndex(__GPULAB_EXCHANGED__ T input, int source_lane, unsigned int) {
   unsigned int first = LaneId() - ::gpulab::primitives::Warp<LOGICAL_WARP_THREADS>::index();
   return ::gpulab::primitives::from_lane(input, first + static_cast<unsigned int>(source_lane) % LOGICAL_WARP_THREADS);
 }

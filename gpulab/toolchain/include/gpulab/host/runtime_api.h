@@ -280,6 +280,10 @@ static inline hipError_t hipMallocAsync(void** pointer, size_t bytes, hipMemPool
   return hipMallocFromPoolAsync(pointer, bytes, pool, stream);
 }
 template <typename T>
+static inline hipError_t hipMallocAsync(T** pointer, size_t bytes, hipMemPool_t pool, hipStream_t stream) {
+  return hipMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+}
+template <typename T>
 static inline hipError_t hipGetSymbolAddress(void** pointer, const T& symbol) {
   return hipGetSymbolAddress(pointer, reinterpret_cast<const void*>(&symbol));
 }
@@ -326,6 +330,12 @@ static inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(i
                                                                                unsigned int flags) {
   return hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, reinterpret_cast<const void*>(function),
                                                                block_threads, dynamic_shared_bytes, flags);
+}
+template <typename F>
+static inline hipError_t hipOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, F function, int blocks,
+                                                                  int block_threads) {
+  return hipOccupancyAvailableDynamicSMemPerBlock(bytes, reinterpret_cast<const void*>(function), blocks,
+                                                  block_threads);
 }
 template <typename F>
 static inline hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* block, F function,

@@ -68,8 +68,9 @@ struct BlockTotals {
 
 // Thread 0 gets op of the values of the first `valid` threads, in their order.
 template <typename Group, typename T, typename Op>
-__GPULAB_FUNCTION__ __attribute__((convergent)) T reduce_block(BlockTotals<T, Group>& shared, T value,
-                                                               unsigned int valid, Op& op) {
+__GPULAB_FUNCTION__ __attribute__((convergent)) T reduce_block(BlockTotals<T, Group>& shared,
+                                                               __GPULAB_EXCHANGED__ T value, unsigned int valid,
+                                                               Op& op) {
   unsigned int wave = Group::wave(), lane = Group::index() % wave_size, first = wave * wave_size;
   unsigned int mine = valid > first ? least(valid - first, wave_size) : 0;
   reduce_lanes<wave_size>(value, lane, mine, op);

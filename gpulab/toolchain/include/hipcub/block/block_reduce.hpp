@@ -21,7 +21,7 @@ class BlockReduce : public collective::WithStorage<
     return ::gpulab::primitives::reduce_block(storage_, input, Group::threads, op);
   }
   template <typename Op>
-  __GPULAB_COLLECTIVE_CALL__ T Reduce(T input, Op op, int valid) {
+  __GPULAB_COLLECTIVE_CALL__ T Reduce(const T& input, Op op, int valid) {
     return ::gpulab::primitives::reduce_block(storage_, input, static_cast<unsigned int>(valid), op);
   }
   template <int count, typename Op>
@@ -29,7 +29,7 @@ class BlockReduce : public collective::WithStorage<
     return Reduce(::gpulab::primitives::reduce_items(inputs, op), op);
   }
   __GPULAB_COLLECTIVE_CALL__ T Sum(T input) { return Reduce(input, ::hipcub::Sum()); }
-  __GPULAB_COLLECTIVE_CALL__ T Sum(T input, int valid) { return Reduce(input, ::hipcub::Sum(), valid); }
+  __GPULAB_COLLECTIVE_CALL__ T Sum(const T& input, int valid) { return Reduce(input, ::hipcub::Sum(), valid); }
   template <int count>
   __GPULAB_COLLECTIVE_CALL__ T Sum(T (&inputs)[count]) {
     return Reduce(inputs, ::hipcub::Sum());

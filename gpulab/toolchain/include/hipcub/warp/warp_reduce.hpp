@@ -13,16 +13,19 @@ class WarpReduce {
   __GPULAB_DEVICE_MEMBER__ explicit WarpReduce(TempStorage&) {}
 
   __GPULAB_COLLECTIVE_CALL__ T Sum(T input) { return Reduce(input, ::hipcub::Sum()); }
-  __GPULAB_COLLECTIVE_CALL__ T Sum(T input, int valid_items) { return Reduce(input, ::hipcub::Sum(), valid_items); }
+  __GPULAB_COLLECTIVE_CALL__ T Sum(const T& input, int valid_items) {
+    return Reduce(input, ::hipcub::Sum(), valid_items);
+  }
   template <typename Op>
   __GPULAB_COLLECTIVE_CALL__ T Reduce(T input, Op op) {
     ::gpulab::primitives::reduce_lanes<size>(input, Group::index(), size, op);
     return input;
   }
   template <typename Op>
-  __GPULAB_COLLECTIVE_CALL__ T Reduce(T input, Op op, int valid_items) {
-    ::gpulab::primitives::reduce_lanes<size>(input, Group::index(), static_cast<unsigned int>(valid_items), op);
-    return input;
+  __GPULAB_COLLECTIVE_CALL__ T Reduce(const T& input, Op op, int valid_items) {
+    T result = input;
+    ::gpulab::primitives::reduce_lanes<size>(result, Group::index(), static_cast<unsigned int>(valid_items), op);
+    return result;
   }
   // Runs of lanes, each from a head on, or up to a tail: their results are in their first lanes.
   template <typename Flag>

@@ -34,11 +34,11 @@ class block_reduce {
     reduce(input, output, own_storage(), op);
   }
   template <typename Op = plus<T>>
-  __GPULAB_CALL__ reduce(T input, T& output, unsigned int valid_items, storage_type& storage, Op op = Op()) {
+  __GPULAB_CALL__ reduce(const T& input, T& output, unsigned int valid_items, storage_type& storage, Op op = Op()) {
     output = ::gpulab::primitives::reduce_block(storage, input, valid_items, op);
   }
   template <typename Op = plus<T>>
-  __GPULAB_CALL__ reduce(T input, T& output, unsigned int valid_items, Op op = Op()) {
+  __GPULAB_CALL__ reduce(const T& input, T& output, unsigned int valid_items, Op op = Op()) {
     reduce(input, output, valid_items, own_storage(), op);
   }
 

@@ -21,10 +21,11 @@ class warp_reduce {
     to_all(output);
   }
   template <typename Op = plus<T>>
-  __GPULAB_DEVICE_MEMBER__ __attribute__((convergent)) void reduce(T input, T& output, int valid_items, storage_type&,
-                                                                   Op op = Op()) {
-    ::gpulab::primitives::reduce_lanes<WarpSize>(input, Group::index(), static_cast<unsigned int>(valid_items), op);
-    output = input;
+  __GPULAB_DEVICE_MEMBER__ __attribute__((convergent)) void reduce(const T& input, T& output, int valid_items,
+                                                                   storage_type&, Op op = Op()) {
+    T result = input;
+    ::gpulab::primitives::reduce_lanes<WarpSize>(result, Group::index(), static_cast<unsigned int>(valid_items), op);
+    output = result;
     to_all(output);
   }
   template <typename Flag, typename Op = plus<T>>
