@@ -120,6 +120,7 @@ def test_the_program_that_is_checked_counts_not_the_last_one() -> None:
     [
         ("", "it is not a notebook: it is empty"),
         (book(f"%%hip\n{KERNEL}")[:100], "it is not a notebook: it breaks off in line 1"),
+        ('{"cells": [', "it is not a notebook: it breaks off in line 1"),
         ('{"cells": [],\n"nbformat" 4}', "it is not a notebook: its JSON is damaged in line 2"),
         ('{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> b\n}', "a conflict that git left"),
         ("<<<<<<< \n" * 500_000, "it is not a notebook"),

@@ -137,6 +137,16 @@ def test_of_cells_that_the_learner_has_already_the_first_is_the_releases() -> No
     assert not {"one", "two"} & {each.id for each in done.notebook.cells}
 
 
+def test_cells_that_the_learner_copied_have_ids_of_their_own() -> None:
+    first, new = release("a b"), release("a b c")
+    mine = learner(first, "a b")
+    mine.cells += [cell("x", "same"), cell("y", "same"), cell("z", "same")]
+    made = merged(first, mine, new, "gpulab 2").notebook
+    ids = [each.id for each in made.cells]
+    assert ids.count("same") == 1
+    assert len(set(ids)) == len(ids) == 6
+
+
 def test_a_new_version_with_fences_stays_one_block() -> None:
     first, second = release("a b"), release("a b")
     first.cells[1].source, second.cells[1].source = "one = '''\n```\n'''", "two = '''\n````\n'''  # one = '''\n```\n'''"

@@ -592,13 +592,14 @@ def test_strings_comments_and_fillings():
         k: .short -2, 0x12345
         l: .quad -1
         n: .byte 0x1ff
+        o: .fill 1, 1, -2
         """
     )
     contents = {name: item.contents for name, item in found.data.items()}
     assert contents == {
         "a": b'\n\t\r\b\f\\"\x07\x018A~x;y//z', "b": b"\0", "c": b"p\0q\0", "d": bytes.fromhex("4433221144332211"),
         "e": bytes(3), "g": bytes(4), "h": b"\xab\xab", "i": bytes(2), "j": bytes(1), "k": b"\xfe\xff\x45\x23",
-        "l": b"\xff" * 8, "n": b"\xff",
+        "l": b"\xff" * 8, "n": b"\xff", "o": b"\xfe",
     }  # fmt: skip
 
 

@@ -106,3 +106,22 @@ def test_constants_in_packed_sources():
     first = [int(found.v[i][0]) for i in range(4, 12)]
     assert first == [0x40400000, 0x40800000, 0x3F800000, 0x3FC00000, 5, 0x40400000, 0x40400000, 0xFFFFFFFF]
     assert [int(found.v[i][0]) for i in (13, 14, 15, 16)] == [0x0003000C, 0x000A000C, 0x00020004, 0x00300050]
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_signs_of_a_dot_product(arch):
+    """1 * 3 + 2 * 4 + 0.5: neg_lo changes the sign of low halves, and of the third source, which has no halves."""
+    name = "v_dot2_f32_f16"
+    found = machine_run(
+        arch,
+        f"""
+        v_mov_b32 v1, {hex(pair(1.0, 2.0))}
+        v_mov_b32 v2, {hex(pair(3.0, 4.0))}
+        v_mov_b32 v3, 0.5
+        {name} v4, v1, v2, v3
+        {name} v5, v1, v2, v3 neg_lo:[0,0,1]
+        {name} v6, v1, v2, v3 neg_lo:[1,0,0]
+        {name} v7, v1, v2, v3 neg_lo:[1,1,1] neg_hi:[0,1,0]
+        """,
+    )
+    assert [int(found.v[i][0]) for i in (4, 5, 6, 7)] == [f32(11.5), f32(10.5), f32(5.5), f32(-5.5)]

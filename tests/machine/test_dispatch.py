@@ -151,6 +151,8 @@ def test_dispatch_packet():
     assert struct.unpack_from("<III", packet, 12) == (192, 4, 1)
     assert struct.unpack_from("<II", packet, 24) == (0, 100)
     assert struct.unpack_from("<Q", packet, 40) == (0xABCD,)
+    assert packet[10:12] == bytes(2)  # reserved, as what follows; and no signal at completion
+    assert packet[48:64] == bytes(16)
 
 
 def test_scratch():

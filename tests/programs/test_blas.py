@@ -593,6 +593,11 @@ int main() {
          hipblasSgemm(h, N, N, 0, 2, 2, none, none, 2, none, 2, none, none, 2),
          hipblasGemmEx(h, N, N, 2, 2, 2, &one, a, HIP_R_8U, 2, a, HIP_R_8U, 2, &one, a, HIP_R_32I, 2,
                        HIPBLAS_COMPUTE_32I, HIPBLAS_GEMM_DEFAULT));
+  (void)hipblasSetPointerMode(h, HIPBLAS_POINTER_MODE_DEVICE);
+  printf("%d %d %d\n", hipblasSgemm(h, N, N, 2, 2, 2, a, none, 2, a, 2, a, a, 2),
+         hipblasSgemm(h, N, N, 2, 2, 2, a, a, 2, none, 2, a, a, 2),
+         hipblasSgemm(h, N, N, 2, 2, 2, a, a, 2, a, 2, a, none, 2));
+  (void)hipblasSetPointerMode(h, HIPBLAS_POINTER_MODE_HOST);
   printf("%d %d %d %d\n", rocblas_sgemv(r, rocblas_operation_none, 2, 2, &one, a, 1, a, 1, &one, a, 1),
          rocblas_sgemv(r, (rocblas_operation)5, 2, 2, &one, a, 2, a, 1, &one, a, 1),
          rocblas_strsv(r, rocblas_fill_full, rocblas_operation_none, rocblas_diagonal_unit, 2, a, 2, a, 1),
@@ -630,7 +635,7 @@ def test_codes_of_wrong_arguments_and_copies() -> None:
     for arch in ("gfx942", "gfx1100"):
         run = program.run(arch=arch)
         assert run.stdout.splitlines() == [
-            "0 9 1 1", "1 0 3", "3 0 3 10 3 0 7", "4 11 11 3",
+            "0 9 1 1", "1 0 3", "3 0 3 10 3 0 7", "3 3 3", "4 11 11 3",
             "HIPBLAS_STATUS_INVALID_VALUE HIPBLAS_STATUS_UNKNOWN rocblas_status_invalid_size", "0 1 0 1 5",
             "0 1 4 3 4", "0 9 6 -3 1", "-4 3 5", "0 0",
         ]  # fmt: skip

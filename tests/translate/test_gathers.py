@@ -41,6 +41,9 @@ extern "C" __global__ void bytes_in_lds(int n, const int* at, const unsigned cha
     __syncthreads();
     for (int k = t; k < n; k += 256) y[k] = tile[at[k]];
 }
+extern "C" __global__ void bytes_of_some(int n, const int* at, const signed char* x, signed char* y) {
+    I; if (i < n && at[i] % 3 == 0) y[i] = x[i];
+}
 extern "C" __global__ void put(int n, const int* at, const int* x, int* y) { I; if (i < n) y[at[i]] = x[i]; }
 extern "C" __global__ void put_pairs(int n, const int* at, const int2* x, int* y) {
     I; if (i < n) *(int2*)(y + at[i]) = x[i];
@@ -147,6 +150,14 @@ def test_stores(module: gpulab.Module, n: int) -> None:
     module.put[GRID](n, gpulab.to_device(at), gpulab.to_device(x), y)
     expected[at[:n]] = x[:n]
     assert (y.to_host() == expected).all()
+
+
+def test_bytes_that_some_lanes_store_in_a_row(module: gpulab.Module) -> None:
+    at, x = places(), values(COUNT, "int8")
+    y = gpulab.to_device(~x)
+    module.bytes_of_some[GRID](COUNT - 5, gpulab.to_device(at), gpulab.to_device(x), y)
+    stored = (at % 3 == 0) & (np.arange(COUNT) < COUNT - 5)
+    assert (y.to_host() == np.where(stored, x, ~x)).all()
 
 
 def test_of_lanes_that_store_to_one_place_the_last_one_stays(module: gpulab.Module) -> None:

@@ -250,6 +250,14 @@ def test_of_a_compiled_kernel(arch: str, blocks: int, waves: int) -> None:
     assert f"of tile ({arch})" in shown.title
 
 
+@pytest.mark.parametrize(("arch", "blocks"), [("gfx942", 8), ("gfx1100", 8)])
+def test_without_a_kernel_64_vector_registers_are_taken(arch: str, blocks: int) -> None:
+    """Blocks of 256 threads: a SIMD of gfx942 has room for 8 waves, one of gfx1100 for 24, and holds 16 at most."""
+    shown = gpulab.occupancy(arch=arch)
+    assert shown.data["first"]["blocks"] == blocks
+    assert (shown.data["start"]["vgprs"], shown.data["start"]["agprs"]) == (64, 0)
+
+
 @pytest.mark.full
 def test_cu_mode_is_read_from_the_code_object() -> None:
     kernel = gpulab.compile(SOURCE, arch="gfx1100", options=["-mcumode"]).tile
