@@ -195,7 +195,7 @@ def test_tests_that_fail_without_a_mutant_are_told_from_those_that_do_not(mutant
         ("gpulab/memory.py", ["killed"], ("killed", "1"), ["not full"]),
         ("gpulab/memory.py", ["survived", "killed"], ("killed", "2"), ["not full", "full and not seldom"]),
         ("gpulab/memory.py", ["survived", "stopped"], ("survived", "1"), ["not full", "full and not seldom"]),
-        ("gpulab/walls.py", ["survived"], ("survived", "1"), [""]),
+        ("gpulab/walls.py", ["survived"], ("survived", "1"), ["faulthandler_timeout=250"]),
     ],
 )
 def test_what_no_quick_test_saw_is_tried_with_the_others(

@@ -47,6 +47,7 @@ SOURCES = ("gpulab", "course")
 LEFT_OUT = re.compile(r"/__main__\.py$|^course/exercises/[^/]+/(right|wrong)|^course/template/|INDEX|/generated/")
 SECONDS = 300  # for the tests of one mutant
 HUNG = 60  # seconds after which a single test of `make test` has hung: none takes as long
+HUNG_FULL = 250  # the same where tests of `make test-rest` run: some take two to three minutes
 PRIMITIVES = tuple(f"gpulab/toolchain/include/{name}" for name in ("gpulab/primitives", "hipcub", "rocprim"))
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
@@ -645,7 +646,7 @@ class Worker:
             usual = tests_of(mutant.path)  # of which some may be newer than what was measured
             tried = usual if tests is None else [*tests, *usual[:2]]
             if mutant.path.startswith(WITH_FULL):
-                verdict, test = self.run(tried, self.seconds)
+                verdict, test = self.run(tried, self.seconds, ended_after(HUNG_FULL))
             else:
                 verdict, test = self.run(tried, self.seconds, QUICK)
                 left = self.seconds - (time.monotonic() - began)
@@ -661,7 +662,13 @@ class Worker:
 UNUSED = ("cacheprovider", "hypothesispytest", "nbval", "anyio", "metadata")
 """Plugins of pytest that these runs do not need: to import them takes longer than many tests."""
 
-QUICK = ("-m", "not full", "-o", f"faulthandler_timeout={HUNG}", "-o", "faulthandler_exit_on_timeout=true")
+
+def ended_after(seconds: int) -> tuple[str, ...]:
+    """What pytest is told so that a test that hangs ends it, as a failure does."""
+    return "-o", f"faulthandler_timeout={seconds}", "-o", "faulthandler_exit_on_timeout=true"
+
+
+QUICK = ("-m", "not full", *ended_after(HUNG))
 REST = ("-m", "full and not seldom")
 """What pytest is told for tests of `make test` alone, and for those of `make test-rest`. Of these some take minutes:
 whether a mutant that none of the quick ones saw is killed by one beside its code is asked for as long as there is time,
