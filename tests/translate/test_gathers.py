@@ -16,6 +16,7 @@ from gpulab.virtual_gpu.translate import jit
 from gpulab.virtual_gpu.translate.decode import Decoder
 from gpulab.virtual_gpu.translate.function import translate
 from gpulab.virtual_gpu.translate.places import MOST_GATHERS
+from tests.translate.ways import ASSEMBLY
 
 SOURCE = r"""
 #include <hip/hip_runtime.h>
@@ -150,6 +151,22 @@ def test_stores(module: gpulab.Module, n: int) -> None:
     module.put[GRID](n, gpulab.to_device(at), gpulab.to_device(x), y)
     expected[at[:n]] = x[:n]
     assert (y.to_host() == expected).all()
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("byte", "uint8"), ("short", "uint16")])
+def test_addresses_go_up_in_all_lanes_and_some_store(kind: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two lanes of four are active: by hand, since compilers compute an address where it is used."""
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)
+    steps = (
+        "s_lshl_b32 s13, s2, 8", "v_add_u32 v2, s13, v0", f"v_mul_u32_u24 v2, {np.dtype(dtype).itemsize}, v2",
+        "v_mov_b32 v5, 7", f"global_store_{kind} v2, v5, s[6:7]",
+        "s_mov_b32 exec_lo, 0x33333333", "s_mov_b32 exec_hi, 0x33333333", "v_mov_b32 v5, 9",
+    )  # fmt: skip
+    text = ASSEMBLY.replace("BODY", "\n  ".join(steps)).replace("store_dword v2, v4", f"store_{kind} v2, v5")
+    with gpulab.using("virtual:gfx942"):
+        y = gpulab.zeros(40 * 256, dtype)
+        gpulab.compile(text, language="asm", name="f.s")["k"][40, 256](np.int32(0), y)
+        assert (y.to_host() == np.tile(np.array([9, 9, 7, 7], dtype), 40 * 64)).all()
 
 
 def test_bytes_that_some_lanes_store_in_a_row(module: gpulab.Module) -> None:

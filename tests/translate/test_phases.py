@@ -13,7 +13,7 @@ import pytest
 import gpulab
 from gpulab.virtual_gpu.machine import loading
 from gpulab.virtual_gpu.translate import jit
-from tests.translate.ways import Seen, compiled_twice, without_it
+from tests.translate.ways import ASSEMBLY, Seen, compiled_twice, without_it
 
 WIDE = jit.host().lanes == 16
 """Hosts without AVX-512 do not have that way."""
@@ -318,58 +318,6 @@ def test_beyond_a_workgroups_memory(arch: str, monkeypatch: pytest.MonkeyPatch) 
         assert (caught.value.fault.workgroup[0], caught.value.fault.thread[0]) == (0, 255)
 
 
-ASSEMBLY = """
-.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
-.text
-.globl k
-.p2align 8
-.type k,@function
-k:
-  s_load_dword s4, s[0:1], 0x0
-  s_load_dwordx2 s[6:7], s[0:1], 0x8
-  s_waitcnt lgkmcnt(0)
-  v_lshlrev_b32 v1, 2, v0
-  s_lshl_b32 s12, s2, 10
-  v_add_u32 v2, s12, v1
-  ds_write_b32 v1, v0
-  s_waitcnt lgkmcnt(0)
-  s_barrier
-  v_mov_b32 v4, 0
-  BODY
-  s_waitcnt lgkmcnt(0)
-  global_store_dword v2, v4, s[6:7]
-  s_endpgm
-.rodata
-.p2align 6
-.amdhsa_kernel k
-  .amdhsa_group_segment_fixed_size 1024
-  .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_user_sgpr_count 2
-  .amdhsa_next_free_vgpr 16
-  .amdhsa_next_free_sgpr 40
-  .amdhsa_accum_offset 16
-.end_amdhsa_kernel
-.amdgpu_metadata
----
-amdhsa.version: [1, 2]
-amdhsa.kernels:
-  - .name: k
-    .symbol: k.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 1024
-    .private_segment_fixed_size: 0
-    .wavefront_size: 64
-    .sgpr_count: 40
-    .vgpr_count: 16
-    .max_flat_workgroup_size: 256
-    .args:
-      - {.name: n, .size: 4, .offset: 0, .value_kind: by_value}
-      - {.name: y, .size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}
-...
-.end_amdgpu_metadata
-"""
-"""On gfx942: thread t of 256 has t in v0 and at 4 t (v1) in LDS, n is in s4; v4 is stored."""
 T = np.arange(256)
 BODIES = {
     # No lane is active, and no branch leaves it out: what lies at no address is not read.
