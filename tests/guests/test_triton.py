@@ -36,7 +36,7 @@ def own_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
 
 
-@pytest.mark.parametrize(("name", "arch"), ways())
+@pytest.mark.parametrize(("name", "arch"), list(ways()))
 def test_a_kernel_against_numpy(name: str, arch: str) -> None:
     with gpulab.using(f"virtual:{arch}"):
         for came, exact, most in kernels.CASES[name]():

@@ -191,7 +191,7 @@ MADE: dict[str, Callable[[], Instrument]] = {
 
 LATER = (
     "chip-of-gfx1201", "gpu-map-of-an-mi300x", "lds-banks-of-gfx1100", "memory-of-gfx1100", "occupancy-of-gfx1100",
-    "plots-many-lines", "roofline-of-three",
+    "lds-banks-of-a-launch", "plots-many-lines", "roofline-of-three", "stepper-of-many-steps", "task-of-many-elements",
 )  # fmt: skip
 """Pictures that `make test` does not draw, as it draws others of their kind; words and data are compared of all."""
 
