@@ -201,30 +201,40 @@ inline hipblasComputeType_t __gpulab_hipblas_computing(hipDataType type) {
     default: return (hipblasComputeType_t)-1;  // none: the call answers "not supported"
   }
 }
-template <int = 0>
-inline hipblasStatus_t hipblasGemmEx(hipblasHandle_t handle, hipblasOperation_t op_a, hipblasOperation_t op_b, int m,
+// These are for exactly that type: what converts to several means today's.
+template <class T>
+struct __gpulab_former {};
+template <>
+struct __gpulab_former<hipDataType> {
+  using status = hipblasStatus_t;
+};
+template <class T>
+inline typename __gpulab_former<T>::status
+hipblasGemmEx(hipblasHandle_t handle, hipblasOperation_t op_a, hipblasOperation_t op_b, int m,
                                      int n, int k, const void* alpha, const void* a, hipDataType type_a, int lda,
                                      const void* b, hipDataType type_b, int ldb, const void* beta, void* c,
-                                     hipDataType type_c, int ldc, hipDataType computing, hipblasGemmAlgo_t algorithm) {
+                                     hipDataType type_c, int ldc, T computing, hipblasGemmAlgo_t algorithm) {
   return hipblasGemmEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
                        __gpulab_hipblas_computing(computing), algorithm);
 }
-template <int = 0>
-inline hipblasStatus_t hipblasGemmBatchedEx(hipblasHandle_t handle, hipblasOperation_t op_a, hipblasOperation_t op_b,
+template <class T>
+inline typename __gpulab_former<T>::status
+hipblasGemmBatchedEx(hipblasHandle_t handle, hipblasOperation_t op_a, hipblasOperation_t op_b,
                                             int m, int n, int k, const void* alpha, const void* a[], hipDataType type_a,
                                             int lda, const void* b[], hipDataType type_b, int ldb, const void* beta,
-                                            void* c[], hipDataType type_c, int ldc, int count, hipDataType computing,
+                                            void* c[], hipDataType type_c, int ldc, int count, T computing,
                                             hipblasGemmAlgo_t algorithm) {
   return hipblasGemmBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
                               count, __gpulab_hipblas_computing(computing), algorithm);
 }
-template <int = 0>
-inline hipblasStatus_t hipblasGemmStridedBatchedEx(hipblasHandle_t handle, hipblasOperation_t op_a,
+template <class T>
+inline typename __gpulab_former<T>::status
+hipblasGemmStridedBatchedEx(hipblasHandle_t handle, hipblasOperation_t op_a,
                                                    hipblasOperation_t op_b, int m, int n, int k, const void* alpha,
                                                    const void* a, hipDataType type_a, int lda, hipblasStride stride_a,
                                                    const void* b, hipDataType type_b, int ldb, hipblasStride stride_b,
                                                    const void* beta, void* c, hipDataType type_c, int ldc,
-                                                   hipblasStride stride_c, int count, hipDataType computing,
+                                                   hipblasStride stride_c, int count, T computing,
                                                    hipblasGemmAlgo_t algorithm) {
   return hipblasGemmStridedBatchedEx(handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb,
                                      stride_b, beta, c, type_c, ldc, stride_c, count,
