@@ -49,17 +49,6 @@ def test_counters(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["counters", "--arch", "gfx000"]) == 1
     assert "gfx942" in capsys.readouterr().err
 
-
-@pytest.mark.full
-def test_isa(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["isa", "v_add_f32"]) == 0
-    assert "dst = a + b" in capsys.readouterr().out
-    assert cli.main(["isa", "--grep", "carry out", "--arch", "gfx942"]) == 0
-    said = capsys.readouterr().out
-    assert "v_addc_co_u32" in said
-    assert "v_add_co_ci_u32" not in said
-    assert cli.main(["isa", "v_ad_f32"]) == 1
-    assert "is it" in capsys.readouterr().err
     assert cli.main(["isa"]) == 1
     assert "--grep TEXT" in capsys.readouterr().err
 

@@ -127,6 +127,8 @@ def test_isa_needs_a_name_or_a_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert "v_add_co_ci_u32" not in said
     assert cli.main(["isa", "--grep", "carry out"]) == 0
     assert "v_add_co_ci_u32" in capsys.readouterr().out
+    assert cli.main(["isa", "v_ad_f32"]) == 1
+    assert "is it" in capsys.readouterr().err
 
 
 def test_commands_of_a_class_go_to_their_functions(monkeypatch: pytest.MonkeyPatch) -> None:
