@@ -191,11 +191,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if with_notebooks(config):
         if not config.option.nbval_sanitize_with:
             config.option.nbval_sanitize_with = str(ROOT / "tests" / "course" / "nbval_sanitize.cfg")
-        import nbval.kernel
-
         from tests import warm
 
-        nbval.kernel.start_new_kernel = warm.again(nbval.kernel.start_new_kernel)
+        warm.without_ports()
         if not is_worker(config):
             os.environ["JUPYTER_PATH"] = os.pathsep.join(
                 filter(None, [str(warm.specs().added), os.environ.get("JUPYTER_PATH")])

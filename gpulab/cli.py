@@ -441,12 +441,7 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
-    settings: Any = {"leave": False} if sys.stderr.isatty() else False
-    place: int | None = None  # of the tagged cell; papermill puts a new one behind it
-    try:
-        cells = nbformat.read(str(path), as_version=4).cells
-        place = next((i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", [])), None)
-        given = {"arch": arch} if arch and place is not None else None
+    def once() -> None:
         papermill.execute_notebook(
             str(path),
             str(output) if output is not None else None,
@@ -460,6 +455,19 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
             log_output=False,
             store_widget_state=False,
         )
+
+    settings: Any = {"leave": False} if sys.stderr.isatty() else False
+    place: int | None = None  # of the tagged cell; papermill puts a new one behind it
+    try:
+        cells = nbformat.read(str(path), as_version=4).cells
+        place = next((i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", [])), None)
+        given = {"arch": arch} if arch and place is not None else None
+        try:
+            once()
+        except DeadKernelError:
+            raise
+        except RuntimeError:  # before its first cell: Jupyter chose a port that another process took meanwhile
+            once()
         if output is not None:
             without_widgets(output)
     except papermill.PapermillExecutionError as error:
@@ -470,6 +478,8 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
         return False, f"a cell took longer than {timeout:g} s"
     except DeadKernelError:
         return False, "the notebook's Python died"
+    except RuntimeError as error:
+        return False, f"the notebook's Python did not start: {error}"
     except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
         return False, f"cannot be run: {str(error).splitlines()[0]}"
     return True, f"{sum(cell.cell_type == 'code' for cell in cells)} cells"

@@ -290,6 +290,7 @@ def error(cell: int, text: str = "no\nmore") -> papermill.PapermillExecutionErro
         (error(3), None, "cell 4: NameError: no"),
         (CellTimeoutError("long"), None, "a cell took longer than 2.5 s"),
         (DeadKernelError("dead"), None, "the notebook's Python died"),
+        (RuntimeError("no answer"), None, "the notebook's Python did not start: no answer"),
         (OSError("first\nsecond"), None, "cannot be run: first"),
         (ValueError("first\nsecond"), None, "cannot be run: first"),
     ],
@@ -302,6 +303,28 @@ def test_what_is_said_of_a_notebook_that_fails(
 
     monkeypatch.setattr(papermill, "execute_notebook", fail)
     assert cli.execute(made(tmp_path / "a.ipynb", [], ["parameters"], []), None, 2.5, arch) == (False, said)
+
+
+@pytest.mark.parametrize(
+    ("problem", "outcome", "times"),
+    [
+        (RuntimeError("a port"), (True, "1 cells"), 2),
+        (DeadKernelError("dead"), (False, "the notebook's Python died"), 1),
+    ],
+)
+def test_what_did_not_start_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception, outcome: tuple[bool, str], times: int
+) -> None:
+    tried: list[object] = []
+
+    def first_fails(*words: object, **more: object) -> None:
+        tried.append(words)
+        if len(tried) == 1:
+            raise problem
+
+    monkeypatch.setattr(papermill, "execute_notebook", first_fails)
+    assert cli.execute(made(tmp_path / "a.ipynb", []), None, 2.5) == outcome
+    assert len(tried) == times
 
 
 def test_a_file_that_is_no_notebook(tmp_path: Path) -> None:

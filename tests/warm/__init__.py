@@ -12,7 +12,7 @@ Each kernel is a process of its own, with the environment and the working direct
 from __future__ import annotations
 
 import atexit
-import functools
+import itertools
 import json
 import os
 import shutil
@@ -20,15 +20,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 NAME = "warm"
 VARIABLE = "GPULAB_TESTS_KERNELS"
-P, R = ParamSpec("P"), TypeVar("R")
 
 
 class Specs(NamedTuple):
@@ -40,26 +38,34 @@ class Specs(NamedTuple):
 
 def specs() -> Specs:
     """The folders; the server runs until the process ends that asked first, and serves those that it starts, too."""
-    if VARIABLE not in os.environ:
-        os.environ[VARIABLE] = str(_start())
-    folder = Path(os.environ[VARIABLE])
+    folder = _folder()
     return Specs(folder / "added", folder / "instead")
 
 
-def again(start: Callable[P, R]) -> Callable[P, R]:
-    """The same function, called a second time where the first kernel ended before it answered.
+def without_ports() -> None:
+    """Kernels of this process are spoken to through files in place of ports, where there is fork.
 
-    Jupyter chooses a kernel's ports before the kernel opens them: another process may have taken one in between.
+    Jupyter chooses a kernel's ports before the kernel opens them: another process may take one in between, and the
+    kernel ends before it answers.
     """
+    if not hasattr(os, "fork"):
+        return
+    from jupyter_client.manager import KernelManager
 
-    @functools.wraps(start)
-    def started(*arguments: P.args, **more: P.kwargs) -> R:
-        try:
-            return start(*arguments, **more)
-        except RuntimeError:
-            return start(*arguments, **more)
+    sockets = f"{_folder()}/{os.getpid()}-"  # a socket's path has at most 107 bytes
+    numbers = itertools.count()
+    begin = KernelManager.__init__
 
-    return started
+    def init(self: KernelManager, *arguments: Any, **more: Any) -> None:
+        begin(self, *arguments, **{"transport": "ipc", "ip": f"{sockets}{next(numbers)}"} | more)
+
+    KernelManager.__init__ = init  # type: ignore[method-assign]
+
+
+def _folder() -> Path:
+    if VARIABLE not in os.environ:
+        os.environ[VARIABLE] = str(_start())
+    return Path(os.environ[VARIABLE])
 
 
 def _start() -> Path:
