@@ -32,6 +32,7 @@ ROOT = HERE.parent
 ARCHITECTURES = architectures.defaults()
 EXACT = ["-ffp-contract=off"]
 HOST = ["-ffp-contract=off", "-fno-math-errno", "-fno-exceptions", "-nostdlib++"]  # nothing of the C++ library is used
+SETTLED = 0.2  # seconds of launches with a profile or checks before they are measured: each has code of its own
 SMALL = False  # whether kernels get a sixteenth of the work or less, which shows that they are right, but not how fast
 
 
@@ -80,9 +81,12 @@ def workloads() -> list[Workload]:
     ]  # fmt: skip
 
 
-def shortest(action: Callable[[], object], runs: int) -> float:
-    """Seconds of the fastest of several runs."""
+def shortest(action: Callable[[], object], runs: int, settled: float = 0.0) -> float:
+    """Seconds of the fastest of several runs, after so many seconds of others, in which its code is optimised."""
     times = []
+    began = time.perf_counter()
+    while settled and time.perf_counter() - began < settled:
+        action()
     for _ in range(runs):
         start = time.perf_counter()
         action()
@@ -167,11 +171,11 @@ def device_rows(arch: str, cores: int, runs: int, only: str, results: Path) -> l
             seconds = shortest(lambda launch=launch, given=given: launch(*given), 2 if work.long else runs)
             checked = profiled = 0.0
             if cores == 1 and not work.long:  # they run on one core
+                few = min(runs, max(3, runs // 3))
                 with gpulab.checked():
-                    launch(*given)
-                    checked = shortest(lambda launch=launch, given=given: launch(*given), min(runs, max(3, runs // 3)))
+                    checked = shortest(lambda launch=launch, given=given: launch(*given), few, SETTLED)
                 with gpulab.profile():
-                    profiled = shortest(lambda launch=launch, given=given: launch(*given), min(runs, max(3, runs // 3)))
+                    profiled = shortest(lambda launch=launch, given=given: launch(*given), few, SETTLED)
             rows.append(
                 {
                     "name": work.name, "title": work.title, "arch": arch, "cores": cores, "seconds": seconds,
