@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from gpulab import cli, doctor, providers
 from gpulab.grading.answers import wrong_answer
 from gpulab.providers.rocm import rocprof
 from gpulab.providers.rocm.provider import RocmProvider
+from tests.ports import free_port
 from tests.providers.given import given
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -308,9 +308,7 @@ def test_jupyters_files_stay_in_the_cache_folder(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT to send to another process on Windows")
 def test_lab_prints_its_address_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
     environment |= {"JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
     folder = tmp_path / "mine"  # tests' own folders may lie in a clone, where the copy would be my-course

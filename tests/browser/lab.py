@@ -17,7 +17,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -31,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 from gpulab.views import instrument as instruments
 from tests.browser import gallery as galleries
 from tests.browser.gallery import TooSlow, limit
+from tests.ports import free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page, Route
@@ -93,13 +93,6 @@ DIALOG = "() => [...document.querySelectorAll('.jp-Dialog')].map((found) => foun
 
 class LabError(Exception):
     """JupyterLab did not do what it was asked in time. The text has all that is known."""
-
-
-def free_port() -> int:
-    """A TCP port of this machine that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Lab:

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -25,6 +24,7 @@ from gpulab.classroom.pool import DaskPool, Done, OneByOne, PoolError, _started,
 from gpulab.classroom.run import grade_class
 from tests.classroom import tasks
 from tests.classroom.tasks import job, submission, summary
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]"}
@@ -108,12 +108,6 @@ def test_no_job_waits_on_a_worker_that_has_one() -> None:
         for _ in local.done([job(f"right {number}") for number in range(9)]):
             given.append(len(local._client.futures))
     assert max(given) <= 3, "two that run, and the one that has ended"
-
-
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return int(server.getsockname()[1])
 
 
 def started(*words: str) -> subprocess.Popen[bytes]:

@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -25,6 +24,8 @@ from typing import Any
 
 import pytest
 import requests
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = Path(sysconfig.get_path("purelib"))
@@ -74,16 +75,6 @@ def interpreter() -> str | None:
         if os.geteuid() == 0 and all(each.stat().st_mode & 0o001 for path in needed for each in (path, *path.parents)):
             return python
     return None
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 @dataclass
@@ -172,7 +163,7 @@ def hub() -> Iterator[Hub]:
     subprocess.run(making, env=environment, check=True, timeout=600)
     for path in (seed, *seed.rglob("*")):  # as `chmod -R a+rX` does
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-    ports = free_ports(3)
+    ports = [free_port() for _ in range(3)]
     own = work / "test_config.py"
     own.write_text(
         OVERRIDES.format(
