@@ -8,7 +8,7 @@ workgroups were; `Activity` is one thing in a stream; `Trace` is one wave's life
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -514,12 +514,24 @@ class ModelledTime:
 
 
 @dataclass(frozen=True, slots=True)
+class Stay:
+    """Where and when one workgroup runs: a unit of its die, a place of that unit, and microseconds since the launch."""
+
+    unit: int
+    place: int
+    start_us: float
+    end_us: float
+
+
+@dataclass(frozen=True, slots=True)
 class Placement:
     """Where and when the workgroups of a launch run on a virtual device, by the timing model (docs/timing.md).
 
     Workgroups go round the dies (XCDs) by their number: known of hardware. All else is assumed: on a die they go round
     the units in the order of numbers until all places are taken, one after another as fast as the dispatcher starts
-    them; all take equally long, and whoever ends makes room for the next. A place is what one workgroup takes.
+    them; all take equally long, and whoever ends makes room for the next. A place is what one workgroup takes. Where
+    workgroups do different amounts of work, each goes to the unit of its die that holds the fewest, and runs for as
+    long as its instructions say.
 
     Attributes:
         arch: gfx name of the device. unit: "CU" or "WGP", where one workgroup stays.
@@ -528,7 +540,8 @@ class Placement:
         simds, wave_slots: SIMDs of one unit, and wave slots of one SIMD.
         places: workgroups that one unit holds at a time; `limit` says what allows no more ("wave slots", "VGPRs", ...).
         begin_us: when the first one starts, after the launch's overhead. step_us: from one start on a die to the next.
-        group_us: how long each runs. total_us: when the launch is over, `ModelledTime.us`.
+        group_us: how long each runs, on average. total_us: when the launch is over, `ModelledTime.us`.
+        stays: of each workgroup by its number, where they differ (up to 65,536); else empty.
     """
 
     arch: str
@@ -545,6 +558,7 @@ class Placement:
     step_us: float
     group_us: float
     total_us: float
+    stays: tuple[Stay, ...] = ()
 
     @property
     def round(self) -> int:
@@ -563,6 +577,8 @@ class Placement:
         """
         if not 0 <= workgroup < self.workgroups:
             raise IndexError(f"there are workgroups 0 to {self.workgroups - 1:,}, no {workgroup:,}")
+        if self.stays:
+            return workgroup % self.dies, self.stays[workgroup].unit, self.stays[workgroup].place
         at = workgroup // self.dies % self.round
         return workgroup % self.dies, at % self.units, at // self.units
 
@@ -573,9 +589,16 @@ class Placement:
             IndexError: as `where`.
         """
         _, unit, place = self.where(workgroup)
+        if self.stays:
+            return self.stays[workgroup].start_us, self.stays[workgroup].end_us
         turn = workgroup // self.dies // self.round
         start = self.begin_us + (place * self.units + unit) * self.step_us + turn * self.group_us
         return start, start + self.group_us
+
+    def earlier(self, us: float) -> Placement:
+        """The same, if the first workgroup starts so much earlier."""
+        stays = tuple(replace(stay, start_us=stay.start_us - us, end_us=stay.end_us - us) for stay in self.stays)
+        return replace(self, begin_us=self.begin_us - us, total_us=self.total_us - us, stays=stays)
 
     def slots(self, place: int) -> tuple[tuple[int, int], ...]:
         """(SIMD, wave slot) of each wave of the workgroup in a place: they go round the SIMDs."""

@@ -115,6 +115,20 @@ def test_placement_is_that_of_workgroups_taken_one_by_one(workgroups: int, dies:
                 ask(none)
 
 
+def test_a_placement_of_workgroups_that_differ_has_each() -> None:
+    stays = (records.Stay(1, 0, 5.0, 6.0), records.Stay(0, 1, 5.0, 9.0), records.Stay(0, 0, 5.5, 7.0))
+    placed = records.Placement("gfx942", "CU", 3, 3, 2, 2, 2, 8, 2, "VGPRs", 5.0, 0.25, 2.0, 9.0, stays)
+    assert [placed.where(number) for number in range(3)] == [(0, 1, 0), (1, 0, 1), (0, 0, 0)]
+    assert [placed.when(number) for number in range(3)] == [(5.0, 6.0), (5.0, 9.0), (5.5, 7.0)]
+    for ask in (placed.where, placed.when):
+        with pytest.raises(IndexError, match="workgroups 0 to 2, no 3"):
+            ask(3)
+    before = placed.earlier(0.5)
+    assert [before.when(number) for number in range(3)] == [(4.5, 5.5), (4.5, 8.5), (5.0, 6.5)]
+    assert (before.begin_us, before.total_us, before.step_us, before.group_us) == (4.5, 8.5, 0.25, 2.0)
+    assert [before.where(number) for number in range(3)] == [placed.where(number) for number in range(3)]
+
+
 def test_waves_go_round_the_simds() -> None:
     placed = records.Placement("gfx942", "CU", 4, 3, 1, 1, 2, 8, 4, "VGPRs", 5.0, 0.25, 100.0, 999.0)
     assert placed.slots(0) == ((0, 0), (1, 0), (0, 1))

@@ -14,6 +14,7 @@ from gpulab.errors import GpulabError
 from gpulab.records import Launch, Placement
 from gpulab.views import palette
 from gpulab.views.instrument import Instrument
+from gpulab.views.placed import Differing, placed
 from gpulab.views.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = 96  # points in time while workgroups run
-
-EPSILON = 1e-9  # of a workgroup's time: what ends now has ended
 
 
 def known(placement: Placement) -> str:
@@ -35,10 +34,13 @@ def known(placement: Placement) -> str:
     order = "one after the other"
     if parts(placement)[0][0].startswith("shader"):
         order += " and round the shader engines"
-    return (
-        f"Known of hardware: {what}. Assumed: that the "
-        f"{placement.unit}s of a {die} take workgroups {order}, and that all workgroups take equally long."
-    )
+    assumed = f"the {placement.unit}s of a {die} take workgroups {order}, and that all workgroups take equally long"
+    if placement.stays:
+        assumed = (
+            f"the next workgroup goes to the {placement.unit} of its {die} that holds the fewest, and that each takes "
+            "as long as the instructions that it executed say"
+        )
+    return f"Known of hardware: {what}. Assumed: that {assumed}."
 
 
 def gpu_map(launch: Launch) -> Instrument:
@@ -97,13 +99,13 @@ def gpu_map(launch: Launch) -> Instrument:
 
 def points(placement: Placement) -> NDArray[np.float64]:
     """The points in time that the map shows, in microseconds: the launch, its first workgroup and from then on equal
-    steps, with the moment among them at which the first round has started."""
+    steps, with the moment among them at which the most workgroups run (where all take equally long, the one at which
+    the first round has started), and what else `Placed.moments` gives."""
     import numpy as np
 
-    last = min(placement.on_die(0), placement.round) - 1
-    full = placement.begin_us + last * placement.step_us
+    moments = [min(moment, placement.total_us) for moment in placed(placement).moments]
     steps = np.linspace(placement.begin_us, placement.total_us, STEPS)
-    return np.unique(np.concatenate(([0.0], steps, [min(full, placement.total_us)])))
+    return np.unique(np.concatenate(([0.0], steps, moments)))
 
 
 def occupancy(
@@ -114,29 +116,9 @@ def occupancy(
     Returns:
         Integers of the shapes (times, dies, units), (times,), (times,), (times,).
     """
-    import numpy as np
-
-    p = placement
-    order = np.arange(p.round)  # the places of a die in the order in which they are filled
-    turn = (times[:, None] - p.begin_us - order * p.step_us) / (p.group_us or 1.0)
-    begun = np.floor(turn + EPSILON).astype(np.int64)  # how many have ended in a place that always has a next one
-    begun[times >= p.total_us] = p.workgroups
-    held = np.zeros((len(times), p.dies, p.units), np.int64)
-    ended = np.zeros(len(times), np.int64)
-    ended_here = ended
-    for die in range(p.dies):
-        if die and p.on_die(die) == p.on_die(die - 1):
-            held[:, die] = held[:, die - 1]
-            ended = ended + ended_here
-            continue
-        turns = np.maximum(-(-(p.on_die(die) - order) // p.round), 0)
-        gone = np.clip(begun, 0, turns)
-        here = np.clip(begun + 1, 0, turns) - gone
-        held[:, die] = here.reshape(len(times), p.places, p.units).sum(axis=1)
-        ended_here = gone.sum(axis=1)
-        ended = ended + ended_here
+    held, ended = placed(placement).occupancy(times)
     running = held.sum(axis=(1, 2))
-    return held, p.workgroups - running - ended, running, ended
+    return held, placement.workgroups - running - ended, running, ended
 
 
 def parts(placement: Placement) -> list[tuple[str, list[int]]]:
@@ -152,11 +134,6 @@ def parts(placement: Placement) -> list[tuple[str, list[int]]]:
     return [(f"all {p.unit}s", list(range(p.units)))]
 
 
-def used_units(placement: Placement) -> int:
-    """Units that get at least one workgroup."""
-    return sum(min(placement.on_die(die), placement.units) for die in range(placement.dies))
-
-
 def detail(placement: Placement, die: int, unit: int, time: float) -> dict[str, Any]:
     """What one unit holds at a time: for each workgroup its number, start, end and the (SIMD, slot) of its waves.
 
@@ -166,27 +143,19 @@ def detail(placement: Placement, die: int, unit: int, time: float) -> dict[str, 
     p = placement
     if not (0 <= die < p.dies and 0 <= unit < p.units):
         raise IndexError(f"there is no unit {unit} on die {die}")
-    found = []
-    for place in range(p.places):
-        order = place * p.units + unit
-        begin = p.begin_us + order * p.step_us
-        if time < begin - EPSILON or time >= p.total_us:
-            continue
-        turn = int((time - begin) / (p.group_us or 1.0) + EPSILON)
-        number = (order + turn * p.round) * p.dies + die
-        if number < p.workgroups:
-            start, end = p.when(number)
-            found.append({"workgroup": number, "start": start, "end": end, "slots": p.slots(place)})
-    total = sum(
-        max(-(-(p.on_die(die) - (place * p.units + unit)) // p.round), 0) for place in range(p.places)
-    )  # all that the unit ever gets
-    return {"workgroups": found, "total": total}
+    asked = placed(p)
+    found = [
+        {"workgroup": each.workgroup, "start": each.start, "end": each.end, "slots": p.slots(each.place)}
+        for each in asked.held(die, unit, time)
+    ]
+    return {"workgroups": found, "total": asked.total(die, unit)}
 
 
 def sentence(launch: Launch, placement: Placement, most: int) -> str:
     """What the map shows, in words."""
     p = placement
-    units, used = p.dies * p.units, used_units(p)
+    units, asked = p.dies * p.units, placed(p)
+    used = sum(asked.total(die, unit) > 0 for die in range(p.dies) for unit in range(p.units))
     name = p.unit + "s"
     slots = units * p.simds * p.wave_slots
     groups = "1 workgroup" if p.workgroups == 1 else f"{p.workgroups:,} workgroups"
@@ -203,6 +172,11 @@ def sentence(launch: Launch, placement: Placement, most: int) -> str:
             f"One {p.unit} holds {p.places} of them at a time ({p.limit} allow no more), so that the others waited for "
             "their turn. "
         )
+    if isinstance(asked, Differing):
+        longest = max(stay.end_us - stay.start_us for stay in p.stays)
+        text += f"Workgroups differ: the longest runs for {longest:.3g} µs, all for {p.group_us:.3g} µs on average. "
+        if asked.half is not None and asked.half < p.total_us:
+            text += f"From {asked.half:.3g} µs on, fewer than half of the {name} have work. "
     if launch.fault is not None:
         text += f"The kernel was stopped ({launch.fault.kind}); the map shows the launch as if all had gone on. "
     before = f"of which {p.begin_us:.3g} µs pass before the first one runs"
@@ -212,26 +186,19 @@ def sentence(launch: Launch, placement: Placement, most: int) -> str:
 def table(placement: Placement, held: NDArray[np.int64], groups: list[tuple[str, list[int]]]) -> Table:
     """One row for each part of the device, and one for all."""
     p = placement
-    flat = held.reshape(len(held), -1)
+    flat, asked = held.reshape(len(held), -1), placed(p)
     rows: list[tuple[Cell, ...]] = []
     for name, units in [*groups, ("all", list(range(p.dies * p.units)))]:
-        own = flat[:, units]
+        own, gets = flat[:, units], sum(asked.total(*divmod(unit, p.units)) for unit in units)
         most = int(own.sum(axis=1).max())
         rows.append(
             (
-                name, sum(_workgroups(p, unit) for unit in units), int((own.max(axis=0) > 0).sum()), len(units), most,
+                name, gets, int((own.max(axis=0) > 0).sum()), len(units), most,
                 round(100 * most * p.waves / (len(units) * p.simds * p.wave_slots), 1),
             )
         )  # fmt: skip
     columns = ("part", "workgroups", f"{p.unit}s with work", f"{p.unit}s", "at a time, at most", "% of wave slots")
     return Table(columns, tuple(rows[:1] if len(rows) == 2 else rows), known(p) + " All times are modelled.")
-
-
-def _workgroups(placement: Placement, unit: int) -> int:
-    """How many workgroups a unit gets from first to last; units are counted over all dies."""
-    p = placement
-    die, own = divmod(unit, p.units)
-    return max(-(-(p.on_die(die) - own) // p.units), 0)
 
 
 def figure(

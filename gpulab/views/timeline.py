@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from gpulab.records import Activity, Launch
 from gpulab.views import palette
 from gpulab.views.instrument import Instrument
 from gpulab.views.launches import size
+from gpulab.views.placed import placed
 from gpulab.views.table import Cell, Table, number
 
 if TYPE_CHECKING:
@@ -182,22 +183,13 @@ def workgroups(launch: Launch, die: int) -> dict[str, Any]:
         raise IndexError(f"there is no die {die}")
     units = min(p.units, UNITS_SHOWN)
     turns = max(MOST_BARS // (units * p.places), 1)
-    bars: list[dict[str, Any]] = []
-    for unit in range(units):
-        for place in range(p.places):
-            order = place * p.units + unit
-            all_ = max(-(-(p.on_die(die) - order) // p.round), 0)
-            for turn in range(min(all_, turns)):
-                workgroup = (order + turn * p.round) * p.dies + die
-                start, end = p.when(workgroup)
-                bars.append({"unit": unit, "place": place, "first": workgroup, "count": 1, "start": start, "end": end})
-            if all_ > turns:
-                bars[-1] |= {"count": all_ - turns + 1, "end": bars[-1]["start"] + (all_ - turns + 1) * p.group_us}
-    used = sum(min(p.on_die(k), p.units) for k in range(p.dies))
+    asked = placed(p)
+    bars = [asdict(bar) for bar in asked.bars(die, units, turns)]
+    used = sum(asked.total(each, unit) > 0 for each in range(p.dies) for unit in range(p.units))
     return found | {
         "unit": p.unit, "die": die, "dies": p.dies, "units": p.units, "shown": units, "places": p.places, "bars": bars,
         "total": p.total_us, "workgroups": p.workgroups, "used": used, "of": p.dies * p.units,
-        "each": p.group_us, "wavesEach": p.waves,
+        "each": p.group_us, "differ": bool(p.stays), "wavesEach": p.waves,
     }  # fmt: skip
 
 

@@ -843,6 +843,9 @@ BALANCE = _structure(
     BalancedPlace * places: room: slots of each unit
     u64 clocks: result, a double: when the last one ends
     u64 heaviest: result: the most of all amounts that came to one unit
+    u64 * where: result, of each workgroup: its place, counted over all units; 0: not asked for, like the next two
+    u64 * starts: result, doubles: when each gets its place
+    u64 * ends: result, doubles
     """,
 )
 

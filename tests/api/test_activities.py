@@ -25,6 +25,12 @@ __global__ void hold(int* y)
     __syncthreads();
     y[blockIdx.x * blockDim.x + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
+__global__ void turns(const int* amount, float* out)
+{
+    float v = threadIdx.x;
+    for (int i = 0; i < amount[blockIdx.x]; i++) v = v * 0.5f + 1.0f;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = v;
+}
 """
 
 
@@ -183,6 +189,33 @@ def test_lds_decides_how_many_places_a_unit_has():
     assert start == pytest.approx(placement.when(0)[1])
     assert end == pytest.approx(start + placement.group_us)
     check(placement)
+
+
+def test_workgroups_that_differ_run_for_as_long_as_their_work_takes():
+    """One of 608 has 40 times as many turns, and is the first to start: the others are long over."""
+    gpulab.use("gfx942")
+    module = gpulab.compile(SOURCE)
+    turns = np.full(608, 100, "int32")
+    turns[0] = 4000
+    out = gpulab.empty(608 * 64)
+    with gpulab.profile() as run:
+        module.turns[608, 64](gpulab.to_device(turns), out)
+        module.turns[608, 64](gpulab.to_device(np.full(608, 100, "int32")), out)
+    placement, equal = run[0].placement, run[1].placement
+    assert placement is not None
+    assert equal is not None
+    assert (len(placement.stays), equal.stays, placement.workgroups) == (608, (), 608)
+    check(placement)
+    lengths = [end - start for *_, start, end in everything(placement)]
+    others = lengths[1:]
+    assert 20 < lengths[0] / max(others) < 60
+    assert placement.when(0)[1] == pytest.approx(placement.total_us)
+    assert max(others) < 1.5 * min(others)
+    assert placement.group_us == pytest.approx(sum(lengths) / 608)
+    assert sum(start < placement.total_us / 2 < end for *_, start, end in everything(placement)) == 1
+    picture = run.gpu_map(0)
+    assert "Workgroups differ: the longest runs for" in picture.sentence
+    assert "Workgroups differ" not in run.gpu_map(1).sentence
 
 
 def test_launches_that_are_not_profiled_have_no_placement(module):

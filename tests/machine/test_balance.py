@@ -226,6 +226,27 @@ def test_the_last_end(more, amounts, clocks, heaviest):
     assert found == (pytest.approx(clocks), heaviest)
 
 
+@pytest.mark.parametrize(
+    ("more", "amounts", "wanted"),
+    [
+        ({}, [3, 1], [(0, 0, 0, 3), (0, 0, 3, 4)]),
+        # The third goes to the unit that is free first, the last one there as well.
+        ({"units": 2}, [4, 1, 1, 5], [(0, 0, 0, 4), (1, 0, 0, 1), (1, 0, 1, 2), (1, 0, 2, 7)]),
+        ({"dies": 2}, [5, 1, 5, 1], [(0, 0, 0, 5), (0, 0, 0, 1), (0, 0, 5, 10), (0, 0, 1, 2)]),
+        # At 3 both units have one: it is the turn of the first, whose two then go on at half the speed until 5.
+        ({"units": 2, "slots": 2, "step": 1.0}, [6, 1, 2, 1], [(0, 0, 0, 7), (1, 0, 1, 2), (1, 0, 2, 4), (0, 1, 3, 5)]),
+        ({"slots": 2, "filled": 2.0}, [4, 2, 1], [(0, 0, 0, 4), (0, 1, 0, 2), (0, 1, 2, 3)]),
+        ({"units": 2, "most": 1.0}, [2, 4], [(0, 0, 0, 4), (1, 0, 0, 6)]),  # what all use serves one
+        ({"start": 10.0}, [3, 1], [(0, 0, 0, 13), (0, 0, 13, 24)]),  # a place is taken from the start on
+    ],
+)
+def test_where_and_when_each_runs(more, amounts, wanted):
+    found = balance.stays(device(**more), struct.pack(f"={len(amounts)}Q", *amounts))
+    assert [(unit, place, pytest.approx(start), pytest.approx(end)) for unit, place, start, end in wanted] == found
+    clocks, _ = balance.last_end(device(**more), len(amounts), struct.pack(f"={len(amounts)}Q", *amounts))
+    assert max(end for *_, end in found) == pytest.approx(clocks)
+
+
 @functools.cache
 def time(arch: str, *amounts: int) -> float:
     n = len(amounts)

@@ -356,7 +356,7 @@ def test_the_workgroups_of_a_kernel_by_hand(monkeypatch: pytest.MonkeyPatch) -> 
     assert found == {
         "grid": "4", "block": "64", "waves": 4, "limiter": "VGPRs", "overhead": 1.5, "unit": "CU", "die": 1, "dies": 2,
         "units": 3, "shown": 3, "places": 2, "total": 34.0, "workgroups": 30, "used": 6, "of": 6, "each": 10.0,
-        "wavesEach": 3,
+        "wavesEach": 3, "differ": False,
     }  # fmt: skip
     assert [(bar["unit"], bar["place"], bar["first"], bar["start"], bar["end"], bar["count"]) for bar in bars] == [
         (0, 0, 1, 2.0, 12.0, 1), (0, 0, 13, 12.0, 22.0, 1), (0, 0, 25, 22.0, 32.0, 1),

@@ -243,7 +243,7 @@ function render({ model, el: host }) {
       el("h4", { class: "timeline-heading", text: `Inside this kernel: ${number(found.workgroups)} workgroups; ${found.used} of ${found.of} ${found.unit}s had work` }),
       ...(found.dies > 1 ? [choice("Die", /** @type {[number, string][]} */ (dies), die, (k) => kernel(item, list, Number(k)))] : []),
       root,
-      el("p", { class: "timeline-muted", text: `Each bar is one workgroup of ${found.wavesEach} wave${found.wavesEach === 1 ? "" : "s"}, ${duration(found.each)} long; below each other are those that a ${found.unit} holds at a time (${found.places} at most). ${found.shown} of ${found.units} ${found.unit}s${found.dies > 1 ? " of this XCD" : ""} are drawn. Placed by the model: see run.gpu_map().` }));
+      el("p", { class: "timeline-muted", text: `Each bar is one workgroup of ${found.wavesEach} wave${found.wavesEach === 1 ? "" : "s"}, ${duration(found.each)} long${found.differ ? " on average" : ""}; below each other are those that a ${found.unit} holds at a time (${found.places} at most). ${found.shown} of ${found.units} ${found.unit}s${found.dies > 1 ? " of this XCD" : ""} are drawn. Placed by the model: see run.gpu_map().` }));
   }
 
   view.root.addEventListener("keydown", (event) => {

@@ -1,5 +1,5 @@
 """Launches whose workgroups do different amounts of work: `weights` has them counted, `Amounts` says by how much they
-differ, `last_end` when the last one ends.
+differ, `last_end` when the last one ends, `stays` where and when each runs.
 
 What a workgroup did is the instructions that its waves executed (of a large kernel those of its inner loops), turns
 of waiting apart. docs/timing.md has the rules.
@@ -11,7 +11,7 @@ import ctypes
 import struct
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpulab.virtual_gpu.isa.row import Control, Memory
 from gpulab.virtual_gpu.machine.native import build
@@ -22,6 +22,7 @@ from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
 MOST_BLOCKS = 48  # of a kernel that are counted by workgroup
 SHORT = 64  # instructions of a kernel without loops whose workgroups are not worth comparing
 MOST_GROUPS = 1 << 20  # of a launch whose amounts are kept
+MOST_STAYS = 1 << 16  # of a launch of which it is said where and when each runs
 
 
 def weights(
@@ -110,6 +111,22 @@ def last_end(device: Device, groups: int, amounts: bytes | float) -> tuple[float
     Args:
         amounts: u64 of each, or what all of them did.
     """
+    run = _run(device, groups, amounts)
+    return _number(run.clocks), int(run.heaviest)
+
+
+def stays(device: Device, amounts: bytes) -> list[tuple[int, int, float, float]]:
+    """(unit of its die, place of the unit, start, end) of each workgroup, in clocks: from when it gets its place."""
+    groups = len(amounts) // 8
+    where, starts, ends = array("Q", bytes(8 * groups)), array("d", bytes(8 * groups)), array("d", bytes(8 * groups))
+    _run(device, groups, amounts, (where, starts, ends))
+    return [
+        (place // device.slots % device.units, place % device.slots, start, end)
+        for place, start, end in zip(where, starts, ends, strict=True)
+    ]
+
+
+def _run(device: Device, groups: int, amounts: bytes | float, each: tuple[array[Any], ...] = ()) -> BalanceStruct:
     d = device
     units = (BalancedUnitStruct * (d.dies * d.units))()
     places = (BalancedPlaceStruct * (d.dies * d.units * d.slots))()
@@ -118,11 +135,15 @@ def last_end(device: Device, groups: int, amounts: bytes | float) -> tuple[float
         ctypes.cast(ctypes.c_char_p(given), ctypes.c_void_p).value if given else 0,
         0 if isinstance(amounts, bytes) else max(round(amounts), 1),
         groups, d.dies, d.units, d.slots, *(_double(x) for x in (d.each, d.start, d.step, d.filled, d.most)),
-        ctypes.addressof(units), ctypes.addressof(places),
+        ctypes.addressof(units), ctypes.addressof(places), 0, 0, *(results.buffer_info()[0] for results in each),
     )  # fmt: skip
     build.function("balance")(ctypes.addressof(run))
-    (clocks,) = struct.unpack("=d", struct.pack("=Q", run.clocks))
-    return clocks, int(run.heaviest)
+    return run
+
+
+def _number(value: int) -> float:
+    (number,) = struct.unpack("=d", struct.pack("=Q", value))
+    return float(number)
 
 
 def _double(value: float) -> int:

@@ -149,11 +149,10 @@ class Finished:
 
     def placement(self) -> Placement:
         """Where and when the workgroups run."""
-        found = self._pending((), 0).placement(self._full_time())
-        if not self.saving:
-            return found
+        used = self.plan.footprint(self.live, self.kernarg) if self.amounts else 0
+        found = self._pending(self._counts if self.amounts else (), used).placement(self._full_time())
         less = min(self.saving, found.begin_us)
-        return replace(found, begin_us=found.begin_us - less, total_us=found.total_us - less)
+        return found.earlier(less) if less else found
 
     def _pending(self, executed: Sequence[int], used: int) -> timing.Pending:
         plan, block = self.plan, self.plan.request.block

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpulab.architectures.architecture import Architecture
-from gpulab.records import ModelledTime, Placement
+from gpulab.records import ModelledTime, Placement, Stay
 from gpulab.virtual_gpu import schema
 from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Keyword, Literal
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
@@ -231,6 +231,17 @@ def _balanced(
 ) -> tuple[float, float]:  # fmt: skip
     """The part of all work that comes to the busiest unit, and how many times as long the launch takes as one of as
     much work whose workgroups are all `alike`, which `run` simulates."""
+    device = _shared_out(a, work, amounts, alike, run, slots, parts)
+    clocks, heaviest = balance.last_end(device, amounts.groups, amounts.raw)
+    even, _ = balance.last_end(device, amounts.alike, amounts.heavy)
+    return heaviest / amounts.total, clocks / even
+
+
+def _shared_out(
+    a: Architecture, work: Work, amounts: balance.Amounts, alike: Work, run: unit.Simulation, slots: int,
+    parts: Mapping[str, float],
+) -> balance.Device:  # fmt: skip
+    """The device that such workgroups are shared out over; as `_balanced`."""
     alone, full = (
         unit.Simulation(run.ops, alike.program.parts, alike.program.counts, shape, alike.program.costs).run(_SHARED)
         for shape in (run.shape._replace(slots=n, groups=n, interval=0.0) for n in (1, slots))
@@ -238,14 +249,11 @@ def _balanced(
     )
     own = max(alone.clocks - run.shape.start, 1.0)
     shared = max(busy for part, busy in parts.items() if part.endswith("bandwidth") or part == "atomics")
-    device = balance.Device(
+    return balance.Device(
         a.xcds, max(units_of(a, work)[0] // a.xcds, 1), slots, own / amounts.heavy, run.shape.start,
         1 / a.workgroups_per_clock, max(slots * own / max(full.clocks - run.shape.start, 1.0), 1.0),
         max(amounts.alike * own / max(shared, 1.0), 1.0),
     )  # fmt: skip
-    clocks, heaviest = balance.last_end(device, amounts.groups, amounts.raw)
-    even, _ = balance.last_end(device, amounts.alike, amounts.heavy)
-    return heaviest / amounts.total, clocks / even
 
 
 def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Placement:
@@ -253,7 +261,8 @@ def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Pla
 
     Of a die's workgroups the k-th starts k / workgroups_per_clock after the first, as long as there is room; what
     remains of the time is shared equally by those that follow each other in one place. The model's part "workgroup
-    dispatch" never is longer than the whole, so that something remains.
+    dispatch" never is longer than the whole, so that something remains. Where workgroups differ, each has its place and
+    times from how they are shared out (balance.py).
     """
     a = architecture
     held = occupancy_of(a, work)
@@ -266,11 +275,26 @@ def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Pla
     each = (busy - last * step) / (turns + 1)
     if turns:  # places after the last one have one workgroup less, and start later
         each = min(each, (busy - (per_die * places - 1) * step) / turns)
+    own = _stays(a, work, work.amounts, places, time) if work.amounts is not None else ()
+    if own:
+        each = sum(stay.end_us - stay.start_us for stay in own) / len(own)
     return Placement(
         arch=a.name, unit=held.unit, workgroups=work.workgroups, waves=work.waves, dies=a.xcds, units=per_die,
         simds=simds, wave_slots=a.max_waves_per_simd, places=places, limit=held.limit, begin_us=time.overhead_us,
-        step_us=step, group_us=max(each, 0.0), total_us=time.us,
+        step_us=step, group_us=max(each, 0.0), total_us=time.us, stays=own,
     )  # fmt: skip
+
+
+def _stays(
+    a: Architecture, work: Work, amounts: balance.Amounts, places: int, time: ModelledTime
+) -> tuple[Stay, ...]:  # fmt: skip
+    """Where and when each of workgroups that differ runs, so that the last one ends with the launch."""
+    alike = _alike(work, amounts)
+    device = _shared_out(a, work, amounts, alike, _simulation(a, alike, places), places, busy_parts(a, work))
+    found = balance.stays(device, amounts.raw)
+    begin = time.overhead_us
+    scale = (time.us - begin) / max(end for *_, end in found)
+    return tuple(Stay(on, place, begin + scale * start, begin + scale * end) for on, place, start, end in found)
 
 
 # ------------------------------------------------------------------------------- weights: what instructions cost
@@ -622,6 +646,8 @@ class Pending:
 
     def placement(self, time: ModelledTime) -> Placement:
         """Where and when the workgroups run, given the modelled time of the launch."""
+        if self.amounts and self.workgroups <= balance.MOST_STAYS:
+            return placement(self.architecture, self.work(), time)
         a, kernel = self.architecture, self.kernel
         shape = Work(
             self.workgroups, a.waves(self.threads), self.threads, vgprs=kernel.vgprs, sgprs=kernel.sgprs,

@@ -1,6 +1,6 @@
 /* A launch whose workgroups do different amounts of work, on all units of the device.
 
-   gpulab_balance   says when the last of them ends
+   gpulab_balance   says when the last of them ends, and if asked where and when each runs
 
    Workgroups go round the dies by their number. On a die each goes, when the dispatcher comes to it, to the unit that
    holds the fewest. All that run on a unit go on at one speed: at full speed as long as they are no more than `filled`,
@@ -84,6 +84,10 @@ void gpulab_balance(Balance *b) {
       BalancedPlace *p = b->places + unit * b->slots;
       while (p->taken) p++;
       *p = (BalancedPlace){of_double(now + start), dies[die].next, 1, 0};
+      if (b->where) {
+        b->where[p->number] = (u64)(p - b->places);
+        b->starts[p->number] = of_double(clocks);
+      }
       b->of_units[unit].taken++;
       dies[die].open = now + step;
       dies[die].next += b->dies;
@@ -106,6 +110,7 @@ void gpulab_balance(Balance *b) {
           u->amount += amount;
         } else if (p->taken && p->running && when - done <= AT_ONCE) {
           p->taken = 0;
+          if (b->where) b->ends[p->number] = of_double(clocks);
           u->running--;
           u->taken--;
         }

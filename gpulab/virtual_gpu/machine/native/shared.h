@@ -1345,8 +1345,11 @@ struct Balance {
   BalancedPlace *places; /* room: slots of each unit */
   u64 clocks; /* result, a double: when the last one ends */
   u64 heaviest; /* result: the most of all amounts that came to one unit */
+  u64 *where; /* result, of each workgroup: its place, counted over all units; 0: not asked for, like the next two */
+  u64 *starts; /* result, doubles: when each gets its place */
+  u64 *ends; /* result, doubles */
 };
-SIZE_IS(Balance, 120);
+SIZE_IS(Balance, 144);
 PLACE_IS(Balance, amounts, 0);
 PLACE_IS(Balance, amount, 8);
 PLACE_IS(Balance, groups, 16);
@@ -1362,6 +1365,9 @@ PLACE_IS(Balance, of_units, 88);
 PLACE_IS(Balance, places, 96);
 PLACE_IS(Balance, clocks, 104);
 PLACE_IS(Balance, heaviest, 112);
+PLACE_IS(Balance, where, 120);
+PLACE_IS(Balance, starts, 128);
+PLACE_IS(Balance, ends, 136);
 
 /* An allocation with its shadow memory. */
 struct Region {
