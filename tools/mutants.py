@@ -49,11 +49,18 @@ SECONDS = 300  # for the tests of one mutant
 HUNG = 60  # seconds after which a single test of `make test` has hung: none takes as long
 HUNG_FULL = 250  # the same where tests of `make test-rest` run: some take two to three minutes
 PRIMITIVES = tuple(f"gpulab/toolchain/include/{name}" for name in ("gpulab/primitives", "hipcub", "rocprim"))
+PROGRAMS = tuple(  # headers of which whole programs have the tests
+    f"gpulab/toolchain/include/{name}"
+    for name in (
+        "gpulab/host/launches.h", "gpulab/host/library", "gpulab/blas.h", "gpulab/blas_calls.h", "gpulab/random_host.h",
+        "gpulab/random_classes.h", "rocrand", "hiprand", "rocblas", "hipblas",
+    )
+)  # fmt: skip
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
     "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/guests", "gpulab/walls.py",
     "gpulab/programs", "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py",
-    "gpulab/grading/isolated.py", *PRIMITIVES, "gpulab/toolchain/include/thrust",
+    "gpulab/grading/isolated.py", *PRIMITIVES, *PROGRAMS, "gpulab/toolchain/include/thrust",
     "course",
 )  # fmt: skip
 
@@ -129,6 +136,8 @@ TESTS: tuple[tuple[str, str], ...] = (
             ("matrix", "tests/machine/test_matrix_alone.py tests/isa/test_matrix.py"),
             ("workgroups", "tests/machine/test_device.py tests/hip/test_launches.py tests/hip/test_faults.py"),
             ("turns", "tests/machine/test_waiting_blocks.py tests/hip/test_launches.py tests/hip/test_faults.py"),
+            ("replay", "tests/machine/test_timing_parts.py tests/machine/test_unit.py"),
+            ("images", "tests/isa/test_images.py tests/hip/test_textures.py"),
         )
     ),
     (
@@ -162,7 +171,25 @@ TESTS: tuple[tuple[str, str], ...] = (
             ("hip/hip_complex.h", "tests/headers/test_on_device.py"),
             ("gpulab/short_floats.h", "tests/headers/test_short_floats.py"),
             ("gpulab/tiny_floats.h", "tests/headers/test_tiny_floats.py"),
+            *(
+                (f"gpulab/host/{name}", f"tests/programs/test_sources.py::test_program[{program}]")
+                for name, program in (("launches.h", "extended_launches"), ("texture_api.h", "textures"))
+            ),
+            ("gpulab/host/library", "tests/programs/test_host_libraries.py"),
             ("gpulab/host", "tests/programs/test_headers.py"),
+            ("gpulab/random_jumps.h", "tests/headers/test_random.py"),
+            *(
+                (f"gpulab/texture{name}.h", "tests/hip/test_textures.py tests/isa/test_images.py")
+                for name in ("s", "_types")
+            ),
+            *(
+                (name, "tests/programs/test_random.py")
+                for name in ("gpulab/random_host.h", "gpulab/random_classes.h", "rocrand", "hiprand")
+            ),
+            *(
+                (name, "tests/programs/test_blas.py")
+                for name in ("gpulab/blas.h", "gpulab/blas_calls.h", "rocblas", "hipblas", "hip/library_types.h")
+            ),
             ("gpulab", "tests/headers/test_on_device.py"),
         )
     ),
@@ -422,8 +449,8 @@ def group(path: str) -> str:
 def tests_of(path: str) -> list[str]:
     """The tests that ought to see a file's mutants, in the order in which they are tried."""
     folders = next(tests for prefix, tests in TESTS if path == prefix or path.startswith(prefix + "/")).split()
-    folders = [folder for folder in folders if (ROOT / folder).exists()]
-    first = [name for name in folders if name.endswith(".py")]
+    folders = [folder for folder in folders if (ROOT / folder.partition("::")[0]).exists()]
+    first = [name for name in folders if name.partition("::")[0].endswith(".py")]
     stem = Path(path).stem
     if path.startswith("course/exercises/"):  # an exercise's own answers
         name = Path(path).parts[2]

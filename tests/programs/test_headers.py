@@ -152,6 +152,45 @@ def declared() -> dict[str, str]:
     return dict(re.findall(r"(?:\w+\*? )\*?((?:__)?hip\w+)\(([^()]*)\);", text))
 
 
+#: By function, what a call may leave out and what it is then (hip_runtime_api.h). Where it is the stream alone, only that.
+DEFAULTS = {
+    "__hipPushCallConfiguration": "shared_bytes=0, stream=nullptr", "hipBindTexture": "bytes=0xffffffff",
+    "hipConfigureCall": "shared_bytes=0, stream=nullptr", "hipEventRecordWithFlags": "stream=nullptr, flags=0",
+    "hipGraphReleaseUserObject": "count=1", "hipGraphRetainUserObject": "count=1, flags=0",
+    "hipHostAlloc": "flags=hipHostAllocDefault", "hipHostMalloc": "flags=hipHostMallocDefault",
+    "hipLaunchKernel": "shared_bytes=0, stream=nullptr", "hipMalloc3DArray": "flags=hipArrayDefault",
+    "hipMallocArray": "height=0, flags=hipArrayDefault", "hipMallocManaged": "flags=hipMemAttachGlobal",
+    "hipMemcpyFromSymbol": "offset=0, kind=hipMemcpyDeviceToHost",
+    "hipMemcpyToSymbol": "offset=0, kind=hipMemcpyHostToDevice",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": "flags=hipOccupancyDefault",
+    "hipOccupancyMaxPotentialBlockSize": "dynamic_shared_bytes=0, limit=0",
+    "hipOccupancyMaxPotentialBlockSizeVariableSMem": "limit=0",
+    "hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags": "limit=0, flags=0",
+    "hipOccupancyMaxPotentialBlockSizeWithFlags": "dynamic_shared_bytes=0, limit=0, flags=0",
+    "hipStreamAttachMemAsync": "length=0, flags=hipMemAttachSingle",
+    "hipStreamGetCaptureInfo_v2": "id=nullptr, graph=nullptr, dependencies=nullptr, count=nullptr",
+    "hipStreamUpdateCaptureDependencies": "flags=0", "hipStreamWaitEvent": "flags=0",
+    "hipStreamWaitValue32": "mask=0xFFFFFFFF", "hipStreamWaitValue64": "mask=0xFFFFFFFFFFFFFFFF",
+    "hipUserObjectRelease": "count=1", "hipUserObjectRetain": "count=1",
+}  # fmt: skip
+
+
+def test_what_a_call_may_leave_out() -> None:
+    """In functions and in their templates alike."""
+    found: dict[str, set[str]] = {}
+    for header in sorted([*HOST.glob("*_api.h"), HOST / "graphs.h", HOST / "launches.h"]):
+        text = re.sub(r"//[^\n]*", "", header.read_text())
+        for name, parameters in re.findall(r"\b((?:__)?hip\w+)\(([^()]*=[^()]*)\)\s*[;{]", text):
+            given = ", ".join(f"{name}={value.strip()}" for name, value in re.findall(r"(\w+) = ([^,]+)", parameters))
+            found.setdefault(name, set()).add(given)
+    streams = {name for name, given in found.items() if given == {"stream=nullptr"}}
+    assert {name: given for name, given in found.items() if name not in streams} == {
+        name: {given} for name, given in DEFAULTS.items()
+    }
+    assert len(streams) == 24
+    assert all(name.startswith("hipMem") for name in streams - {"hipEventRecord"})
+
+
 def pointer_types() -> set[str]:
     """Names that the headers give to pointers: handles, functions."""
     headers = [HOST / "structures.h", HOST.parents[1] / "hip" / "hiprtc.h", HOST / "graphs.h", HOST / "memory_api.h"]
