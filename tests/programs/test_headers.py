@@ -152,7 +152,7 @@ def declared() -> dict[str, str]:
     return dict(re.findall(r"(?:\w+\*? )\*?((?:__)?hip\w+)\(([^()]*)\);", text))
 
 
-#: By function, what a call may leave out and what it is then (hip_runtime_api.h). Where it is the stream alone, only that.
+#: By function, what a call may leave out and what it is then (hip_runtime_api.h), but for a stream alone.
 DEFAULTS = {
     "__hipPushCallConfiguration": "shared_bytes=0, stream=nullptr", "hipBindTexture": "bytes=0xffffffff",
     "hipConfigureCall": "shared_bytes=0, stream=nullptr", "hipEventRecordWithFlags": "stream=nullptr, flags=0",

@@ -86,6 +86,16 @@ def test_what_the_context_tells() -> None:
     assert touches.access(at, "aarch64") == (0x5678, "writes")
     struct.pack_into("<IIQ", room, 496, 0x45535201, 16, 0x92000006)
     assert touches.access(at, "aarch64") == (0x5678, "reads")
+    # what follows a record without a name or without a size is none; eight records are looked at
+    for head in ((0, 16), (7, 0)):
+        struct.pack_into("<II", room, 464, *head)
+        struct.pack_into("<IIQ", room, 480, 0x45535201, 16, 0)
+        assert touches.access(at, "aarch64") == (0x5678, "uses")
+    for last, found in ((7, "reads"), (8, "uses")):
+        for place in range(last):
+            struct.pack_into("<II", room, 464 + 16 * place, 7, 16)
+        struct.pack_into("<IIQ", room, 464 + 16 * last, 0x45535201, 16, 0)
+        assert touches.access(at, "aarch64") == (0x5678, found)
 
 
 def test_a_file_without_lines_or_symbols(tmp_path: Path) -> None:
@@ -157,7 +167,7 @@ def test_the_whole_message(near: AllocationNote | None, what: str) -> None:
 def test_where_in_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """The innermost function that is the program's; a caller's address is that of the instruction behind its call."""
     files = {100: b"/lib/libc.so", 200: b"/my/program", 300: b"/usr/lib/_ctypes.so", 400: b"/usr/lib/libpython3.so",
-             500: b"/bin/python3", 600: None}  # fmt: skip
+             500: b"/bin/python3", 600: None, 800: b"/my/program"}  # fmt: skip
     stack: list[int | None] = []
 
     class Library:
@@ -178,7 +188,7 @@ def test_where_in_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     for counter, frames, said in (
         (200, [], "/my/program at 50"), (100, [1, 100, 600, 700, 200, 300], "/my/program at 49"), (100, [200, 1], ""),
         (100, [200, 100], ""), (100, [100, 300, 200], inside), (400, [], inside), (100, [100, 100, 500], inside),
-        (700, [700, None, 200], "/my/program at 49"),
+        (700, [700, None, 200], "/my/program at 49"), (800, [], "/my/program at 800"),
     ):  # fmt: skip
         stack[:] = frames
         assert watch._where(counter) == said, frames
@@ -202,8 +212,9 @@ def test_how_a_handler_is_installed() -> None:
         asked.append((number, old, struct.unpack_from("<QQ", raw)[1], struct.unpack_from("<I", raw, 136)[0]))
         handler = struct.unpack_from("<Q", raw)[0]
         touches.HANDLER(handler)(11, 5, None)
+        touches.HANDLER(handler)(11, None, 6)
 
     kept = touches.action(SimpleNamespace(sigaction=sigaction), 7, lambda *given: calls.append(given))
     assert asked == [(7, None, 0, 4)]
-    assert calls == [(11, 5, 0)]
+    assert calls == [(11, 5, 0), (11, 0, 6)]
     assert isinstance(kept, touches.HANDLER)
