@@ -175,7 +175,7 @@ TESTS: tuple[tuple[str, str], ...] = (
                 (f"gpulab/host/{name}", f"tests/programs/test_sources.py::test_program[{program}]")
                 for name, program in (("launches.h", "extended_launches"), ("texture_api.h", "textures"))
             ),
-            ("gpulab/host/library", "tests/programs/test_host_libraries.py"),
+            ("gpulab/host/library", "tests/programs/test_headers.py tests/programs/test_host_libraries.py"),
             ("gpulab/host", "tests/programs/test_headers.py"),
             ("gpulab/random_jumps.h", "tests/headers/test_random.py"),
             *(
