@@ -64,6 +64,26 @@ WITH_FULL = (
     "course",
 )  # fmt: skip
 
+# Programs that take a minute or more; all of them take longer than a mutant has. By the headers that each is about.
+PRIMITIVES_OF = {
+    "device_sort": "radix_sort segmented_sort keys merge", "device_reduce_scan": "reduce scan launching operators",
+    "device_select": "select runs histogram difference batched", "block": "group group_sort basics", "warp": "wave",
+    "rocprim_device": "search segmented_scan tuple iterators",
+}  # fmt: skip
+THRUST_OF = {
+    "pieces": "random.h complex.h shuffle.h tuple.h pair.h iterator zip_function.h",
+    "sorting": "sort.h merge.h set_operations.h binary_search.h partition.h unique.h remove.h system/hip/detail/sort.h",
+    "vectors": "detail/vector.h detail/pointer.h device_reference.h memory.h copy.h swap.h",
+    "algorithms": "functional.h reduce.h scan.h extrema.h inner_product.h fill.h adjacent_difference.h find.h "
+    "system/hip/detail/primitives.h transform.h transform_reduce.h sequence.h mismatch.h for_each.h",
+}
+HEADERS_OF = (
+    *(("primitives", program, f"gpulab/primitives/{name}.h") for program, names in PRIMITIVES_OF.items()
+      for name in names.split()),
+    *(("thrust", program, f"thrust/{name}") for program, names in THRUST_OF.items() for name in names.split()),
+)  # fmt: skip
+PROGRAM_TESTS = {"primitives": "test_a_program_agrees_with_the_host", "thrust": "test_program"}
+
 # Quick tests of instructions: of rows alone, and short programs on both machines.
 ROWS = " ".join(
     f"tests/isa/test_{name}.py"
@@ -157,6 +177,13 @@ TESTS: tuple[tuple[str, str], ...] = (
         "tests/architectures/test_figures.py tests/architectures/test_architectures.py "
         "tests/architectures/test_banks.py tests/architectures tests/machine tests/views tests/isa "
         "tests/test_metrics.py tests/hip",
+    ),
+    *(
+        (
+            f"gpulab/toolchain/include/{header}",
+            f"tests/programs/test_{file}.py::{PROGRAM_TESTS[file]}[{program}] tests/programs",
+        )
+        for file, program, header in HEADERS_OF
     ),
     *((name, "tests/programs/test_primitives.py tests/programs/test_thrust.py tests/programs") for name in PRIMITIVES),
     ("gpulab/toolchain/include/thrust", "tests/programs/test_thrust.py tests/programs"),

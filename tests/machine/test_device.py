@@ -7,13 +7,15 @@ import struct
 import numpy as np
 import pytest
 
+from gpulab import architectures
 from gpulab.errors import UnsupportedInstruction
 from gpulab.virtual_gpu import isa
 from gpulab.virtual_gpu.isa.assembly import parse
+from gpulab.virtual_gpu.machine.device import VirtualDevice
 from gpulab.virtual_gpu.machine.loading import depends_on_order
 from gpulab.virtual_gpu.translate.decode import Decoder
 from gpulab.virtual_gpu.translate.function import translate
-from tests.translate.kernels import ARCHITECTURES, SOURCE, Buffer, arena, device, good, module, pack, run
+from tests.translate.kernels import ARCHITECTURES, SOURCE, Buffer, arena, device, good, module, pack, program, run
 
 LINES = SOURCE.splitlines()
 
@@ -313,3 +315,22 @@ def test_lds_addresses_wrap_at_32_bits(arch):
         out = gpulab.zeros(4, "int32")
         folded[1, 4](gpulab.to_device(np.array([5, 6, 7, 8], "int32")), out, 1)
         assert list(out.to_host()) == [5, 5, 5, 5]
+
+
+@pytest.mark.parametrize(("blocks", "calls"), [(1023, 0), (1024, 1), (1025, 1), (2047, 1), (2048, 2), (5000, 4)])
+def test_short_workgroups_are_run_so_many_between_two_looks_for_ctrl_c(blocks, calls):
+    """After each 1024 of them a host thread comes back to Python."""
+    target = VirtualDevice(architectures.get("gfx1100"), arena(), 0)
+    target.workers, out, found = 1, zeros(64), []
+    native = target._native
+
+    def counted(address):
+        found.append(native.run(address))
+        return found[-1]
+
+    target._native = native._replace(run=counted)
+    kernel = target.load(program("gfx1100")).kernels["globals"]
+    launch = target.launch(kernel, (blocks, 1, 1), (64, 1, 1), 0, pack(out))
+    assert launch.fault is None
+    assert found == [1] * (calls - 1) + [0] * (calls > 0)
+    assert out.array().tolist() == [(63 - i) * 3 for i in range(64)]
