@@ -8,7 +8,7 @@ import pytest
 from gpulab import architectures
 from gpulab.architectures import banks
 from gpulab.virtual_gpu.machine import device as device_module
-from gpulab.virtual_gpu.machine.observation import Caches
+from gpulab.virtual_gpu.machine.observation import Caches, box
 from tests.machine.probes import WIDTHS, module, probe, profile
 from tests.translate.kernels import ARCHITECTURES, Buffer, device, pack
 
@@ -502,3 +502,15 @@ def test_caches_as_they_are_modelled(arch: str) -> None:
     assert (1 << state.shift, state.banks, state.xcds * state.units * state.cus) == (line, 32, levels[0].instances)
     assert state.memory_bytes == levels[3].sets * 2048
     assert (state.has_array, state.has_memory) == (levels[1].instances > 0, levels[3].instances > 0)
+
+
+@pytest.mark.parametrize(
+    ("waves", "side"),
+    [(1, 65), (9, 65), (10, 33), (19, 33), (20, 17), (38, 17), (39, 9), (72, 9), (73, 5), (129, 5), (130, 3), (216, 3),
+     (217, 2), (324, 2), (325, 1), (700, 1)],
+)  # fmt: skip
+def test_the_side_of_a_sample(waves: int, side: int) -> None:
+    """648 waves at the most; a side is a power of two and one, so that a line which neighbours share ends in it as
+    often as elsewhere. It lies in the middle."""
+    assert box((100_000, 1, 1), waves) == (((100_000 - side) // 2, 0, 0), (side, 1, 1))
+    assert box((1, 1, 100_000), waves) == ((0, 0, (100_000 - side) // 2), (1, 1, side))
