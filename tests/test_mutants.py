@@ -138,8 +138,14 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
     [
         ("course/projects/n-body/measure.py", "tests/projects/test_measure.py"),
         ("course/build.py", "tests/course/test_build.py"),
-        ("gpulab/programs/host_libraries/openmp.cpp", "tests/programs/test_host_libraries.py"),
-        ("gpulab/programs/host_libraries/mpi.cpp", "tests/programs/test_host_libraries.py"),
+        (
+            "gpulab/programs/host_libraries/openmp.cpp",
+            "tests/programs/test_host_libraries.py::test_project_that_calls_all_of_openmp",
+        ),
+        (
+            "gpulab/programs/host_libraries/mpi.cpp",
+            "tests/programs/test_host_libraries.py::test_project_that_calls_all_of_mpi",
+        ),
         ("gpulab/programs/forks.py", "tests/programs/test_forks.py"),
         ("gpulab/programs/objects.py", "tests/programs/test_objects.py"),
         ("gpulab/toolchain/include/gpulab/random_jumps.h", "tests/headers/test_random.py"),

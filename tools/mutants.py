@@ -236,6 +236,14 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/languages/assembly.py", "tests/languages/test_assembly.py tests/fuzz/test_inputs.py tests/languages"),
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
+    *(
+        (
+            f"gpulab/programs/host_libraries/{name}.cpp",
+            f"tests/programs/test_host_libraries.py::test_project_that_calls_all_of_{name} "
+            f"tests/programs/test_host_libraries.py::test_project_with_{name} tests/programs",
+        )
+        for name in ("openmp", "mpi")
+    ),
     ("gpulab/programs/host_libraries", "tests/programs/test_host_libraries.py tests/programs"),
     (
         "gpulab/programs/objects.py",
