@@ -514,3 +514,31 @@ def test_the_side_of_a_sample(waves: int, side: int) -> None:
     often as elsewhere. It lies in the middle."""
     assert box((100_000, 1, 1), waves) == (((100_000 - side) // 2, 0, 0), (side, 1, 1))
     assert box((1, 1, 100_000), waves) == ((0, 0, (100_000 - side) // 2), (1, 1, side))
+
+
+@pytest.mark.parametrize(
+    ("grid", "waves", "words", "events"),
+    [
+        ((1, 1, 1), 1, 131072, 65534), ((100_000, 1, 1), 1, 131072 // 65, 65536 // 65), ((1, 5, 1), 2, 13107, 6553),
+        ((2, 3, 1), 3, 7281, 3640), ((1, 1, 7), 4, 4681, 2340), ((1, 1, 1), 648, 512, 101),
+    ],
+)  # fmt: skip
+def test_how_much_of_each_wave_a_sample_has(grid: tuple[int, int, int], waves: int, words: int, events: int) -> None:
+    """131,072 words of logs and 65,536 accesses for all waves together; of each 512 words at the least."""
+    sample = Caches(architectures.get("gfx1100")).sample(grid, waves)
+    begin, size = box(grid, waves)
+    assert (tuple(sample.begin), tuple(sample.size), sample.waves) == (begin, size, waves)
+    assert (sample.words, sample.events) == (words, events)
+
+
+def test_room_for_what_a_launch_leaves_behind() -> None:
+    """A number of waves, counts of blocks, three of each access in LDS, words of each log, the logs: twice what the
+    first kernel needs, so that one a little larger finds room."""
+    caches = Caches(architectures.get("gfx1100"))
+    logs = 4 * 648 + 4 * (131072 + 512 * 648)
+    first = caches.seen(10, 5)
+    assert caches._seen_bytes == 2 * (8 * 11 + 24 * 5 + logs)
+    blocks = (caches._seen_bytes - logs) // 8 - 1
+    assert caches.seen(blocks, 0) == caches.seen(1, 1) == first
+    assert caches.seen(blocks + 1, 0) != first
+    assert caches._seen_bytes == 2 * (8 * (blocks + 2) + logs)
