@@ -1,11 +1,14 @@
-"""A host thread's memory: what it points to, room for a launch, and that only what has no room is made anew."""
+"""A host thread's memory and shadow memory: where they are, room for a launch, and what is made anew."""
 
 from __future__ import annotations
 
 import ctypes
+import mmap
 
 import pytest
 
+from gpulab.virtual_gpu import schema
+from gpulab.virtual_gpu.machine import checking
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.context import Context, Contexts
 from gpulab.virtual_gpu.machine.native.structures import LaunchStruct
@@ -78,3 +81,29 @@ def test_threads_keep_their_memory() -> None:
     assert found.amounts(1026) == large  # twice what was asked for
     assert found.amounts(1027) not in (small, large)
     assert [len(each) for each in found._amounts] == [4096, 16 * 513, 16 * 1027]
+
+
+def test_shadow_memory_grows_by_pages_and_reads_as_zero() -> None:
+    room = checking._Room()
+    assert (room.address, room.size) == (0, 0)
+    assert room.fit(1) is True
+    assert room.size == 65536
+    first = room.address
+    ctypes.memset(first, 1, 65536)
+    assert room.fit(65536) is False
+    assert room.address == first
+    assert room.fit(65537) is True
+    assert room.size == 65536 + mmap.PAGESIZE
+    assert ctypes.string_at(room.address, room.size) == bytes(room.size)
+    assert room.fit(1) is False
+    for _ in range(2):
+        room.release()
+        assert (room.address, room.size, room._map) == (0, 0, None)
+
+
+def test_which_lane_a_shadow_cell_belongs_to() -> None:
+    table, rows, row = checking._lane_table().tolist(), schema.constant("LANE_ROWS"), schema.constant("LANE_ROW")
+    assert len(table) == rows * row
+    assert table[:row] == table[row : 2 * row] == list(range(row))
+    assert table[4 * row : 4 * row + 9] == [0, 0, 0, 0, 1, 1, 1, 1, 2]
+    assert table[-1] == (row - 1) // (rows - 1)
