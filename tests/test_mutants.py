@@ -138,13 +138,26 @@ def test_the_tests_that_name_a_source_come_before_folders(mutants: Any) -> None:
     [
         ("course/projects/n-body/measure.py", "tests/projects/test_measure.py"),
         ("course/build.py", "tests/course/test_build.py"),
-        ("gpulab/programs/host_libraries/openmp.cpp", "tests/programs/test_host_libraries.py"),
-        ("gpulab/programs/host_libraries/mpi.cpp", "tests/programs/test_host_libraries.py"),
+        (
+            "gpulab/programs/host_libraries/openmp.cpp",
+            "tests/programs/test_host_libraries.py::test_project_that_calls_all_of_openmp",
+        ),
+        (
+            "gpulab/programs/host_libraries/mpi.cpp",
+            "tests/programs/test_host_libraries.py::test_project_that_calls_all_of_mpi",
+        ),
         ("gpulab/programs/forks.py", "tests/programs/test_forks.py"),
-        ("gpulab/programs/objects.py", "tests/programs/test_linking.py"),
+        ("gpulab/programs/objects.py", "tests/programs/test_objects.py"),
+        ("gpulab/toolchain/include/gpulab/random_jumps.h", "tests/headers/test_random.py"),
+        ("gpulab/toolchain/include/gpulab/random_host.h", "tests/programs/test_random.py"),
+        ("gpulab/toolchain/include/hipblas/hipblas.h", "tests/programs/test_blas.py"),
+        ("gpulab/virtual_gpu/machine/native/replay.c", "tests/machine/test_timing_parts.py"),
         ("gpulab/virtual_gpu/reference/weak.py", "tests/machine/test_weak.py"),
-        ("gpulab/toolchain/include/gpulab/primitives/radix_sort.h", "tests/programs/test_primitives.py"),
-        ("gpulab/toolchain/include/thrust/reduce.h", "tests/programs/test_thrust.py"),
+        (
+            "gpulab/toolchain/include/gpulab/primitives/radix_sort.h",
+            "tests/programs/test_primitives.py::test_a_program_agrees_with_the_host[device_sort]",
+        ),
+        ("gpulab/toolchain/include/thrust/reduce.h", "tests/programs/test_thrust.py::test_program[algorithms]"),
     ],
 )
 def test_a_sources_own_tests_come_first(mutants: Any, path: str, first: str) -> None:
@@ -263,3 +276,12 @@ def test_a_cache_is_put_back(mutants: Any, tmp_path: Path) -> None:
 
     assert contents(cache) == contents(warm)
     assert (cache / "code" / "same").stat().st_ino == stayed
+
+
+def test_headers_that_have_a_program_of_their_own(mutants: Any) -> None:
+    """There are the headers and the programs, and the words for pytest name one test."""
+    for file, program, header in mutants.HEADERS_OF:
+        assert (ROOT / "gpulab/toolchain/include" / header).exists(), header
+        assert (ROOT / "tests/programs" / file / f"{program}.hip").exists(), program
+    words = mutants.tests_of("gpulab/toolchain/include/thrust/sort.h")[0]
+    assert mutants.arguments(words) == ["tests/programs/test_thrust.py::test_program[sorting]"]

@@ -49,13 +49,40 @@ SECONDS = 300  # for the tests of one mutant
 HUNG = 60  # seconds after which a single test of `make test` has hung: none takes as long
 HUNG_FULL = 250  # the same where tests of `make test-rest` run: some take two to three minutes
 PRIMITIVES = tuple(f"gpulab/toolchain/include/{name}" for name in ("gpulab/primitives", "hipcub", "rocprim"))
+PROGRAMS = tuple(  # headers of which whole programs have the tests
+    f"gpulab/toolchain/include/{name}"
+    for name in (
+        "gpulab/host/launches.h", "gpulab/host/library", "gpulab/blas.h", "gpulab/blas_calls.h", "gpulab/random_host.h",
+        "gpulab/random_classes.h", "rocrand", "hiprand", "rocblas", "hipblas",
+    )
+)  # fmt: skip
 # Whose tests are mostly those of `make test-rest`:
 WITH_FULL = (
     "gpulab/views/static", "gpulab/editor", "gpulab/classroom", "gpulab/delivery", "gpulab/guests", "gpulab/walls.py",
     "gpulab/programs", "gpulab/grading/worker.py", "gpulab/grading/wire.py", "gpulab/grading/remote.py",
-    "gpulab/grading/isolated.py", *PRIMITIVES, "gpulab/toolchain/include/thrust",
+    "gpulab/grading/isolated.py", *PRIMITIVES, *PROGRAMS, "gpulab/toolchain/include/thrust",
     "course",
 )  # fmt: skip
+
+# Programs that take a minute or more; all of them take longer than a mutant has. By the headers that each is about.
+PRIMITIVES_OF = {
+    "device_sort": "radix_sort segmented_sort keys merge", "device_reduce_scan": "reduce scan launching operators",
+    "device_select": "select runs histogram difference batched", "block": "group group_sort basics", "warp": "wave",
+    "rocprim_device": "search segmented_scan tuple iterators",
+}  # fmt: skip
+THRUST_OF = {
+    "pieces": "random.h complex.h shuffle.h tuple.h pair.h iterator zip_function.h",
+    "sorting": "sort.h merge.h set_operations.h binary_search.h partition.h unique.h remove.h system/hip/detail/sort.h",
+    "vectors": "detail/vector.h detail/pointer.h device_reference.h memory.h copy.h swap.h",
+    "algorithms": "functional.h reduce.h scan.h extrema.h inner_product.h fill.h adjacent_difference.h find.h "
+    "system/hip/detail/primitives.h transform.h transform_reduce.h sequence.h mismatch.h for_each.h",
+}
+HEADERS_OF = (
+    *(("primitives", program, f"gpulab/primitives/{name}.h") for program, names in PRIMITIVES_OF.items()
+      for name in names.split()),
+    *(("thrust", program, f"thrust/{name}") for program, names in THRUST_OF.items() for name in names.split()),
+)  # fmt: skip
+PROGRAM_TESTS = {"primitives": "test_a_program_agrees_with_the_host", "thrust": "test_program"}
 
 # Quick tests of instructions: of rows alone, and short programs on both machines.
 ROWS = " ".join(
@@ -129,6 +156,8 @@ TESTS: tuple[tuple[str, str], ...] = (
             ("matrix", "tests/machine/test_matrix_alone.py tests/isa/test_matrix.py"),
             ("workgroups", "tests/machine/test_device.py tests/hip/test_launches.py tests/hip/test_faults.py"),
             ("turns", "tests/machine/test_waiting_blocks.py tests/hip/test_launches.py tests/hip/test_faults.py"),
+            ("replay", "tests/machine/test_timing_parts.py tests/machine/test_unit.py"),
+            ("images", "tests/isa/test_images.py tests/hip/test_textures.py"),
         )
     ),
     (
@@ -149,6 +178,13 @@ TESTS: tuple[tuple[str, str], ...] = (
         "tests/architectures/test_banks.py tests/architectures tests/machine tests/views tests/isa "
         "tests/test_metrics.py tests/hip",
     ),
+    *(
+        (
+            f"gpulab/toolchain/include/{header}",
+            f"tests/programs/test_{file}.py::{PROGRAM_TESTS[file]}[{program}] tests/programs",
+        )
+        for file, program, header in HEADERS_OF
+    ),
     *((name, "tests/programs/test_primitives.py tests/programs/test_thrust.py tests/programs") for name in PRIMITIVES),
     ("gpulab/toolchain/include/thrust", "tests/programs/test_thrust.py tests/programs"),
     *(
@@ -162,7 +198,25 @@ TESTS: tuple[tuple[str, str], ...] = (
             ("hip/hip_complex.h", "tests/headers/test_on_device.py"),
             ("gpulab/short_floats.h", "tests/headers/test_short_floats.py"),
             ("gpulab/tiny_floats.h", "tests/headers/test_tiny_floats.py"),
+            *(
+                (f"gpulab/host/{name}", f"tests/programs/test_sources.py::test_program[{program}]")
+                for name, program in (("launches.h", "extended_launches"), ("texture_api.h", "textures"))
+            ),
+            ("gpulab/host/library", "tests/programs/test_headers.py tests/programs/test_host_libraries.py"),
             ("gpulab/host", "tests/programs/test_headers.py"),
+            ("gpulab/random_jumps.h", "tests/headers/test_random.py"),
+            *(
+                (f"gpulab/texture{name}.h", "tests/hip/test_textures.py tests/isa/test_images.py")
+                for name in ("s", "_types")
+            ),
+            *(
+                (name, "tests/programs/test_random.py")
+                for name in ("gpulab/random_host.h", "gpulab/random_classes.h", "rocrand", "hiprand")
+            ),
+            *(
+                (name, "tests/programs/test_blas.py")
+                for name in ("gpulab/blas.h", "gpulab/blas_calls.h", "rocblas", "hipblas", "hip/library_types.h")
+            ),
             ("gpulab", "tests/headers/test_on_device.py"),
         )
     ),
@@ -182,6 +236,14 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/languages/assembly.py", "tests/languages/test_assembly.py tests/fuzz/test_inputs.py tests/languages"),
     ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
     ("gpulab/porting", "tests/porting tests/programs"),
+    *(
+        (
+            f"gpulab/programs/host_libraries/{name}.cpp",
+            f"tests/programs/test_host_libraries.py::test_project_that_calls_all_of_{name} "
+            f"tests/programs/test_host_libraries.py::test_project_with_{name} tests/programs",
+        )
+        for name in ("openmp", "mpi")
+    ),
     ("gpulab/programs/host_libraries", "tests/programs/test_host_libraries.py tests/programs"),
     (
         "gpulab/programs/objects.py",
@@ -422,8 +484,8 @@ def group(path: str) -> str:
 def tests_of(path: str) -> list[str]:
     """The tests that ought to see a file's mutants, in the order in which they are tried."""
     folders = next(tests for prefix, tests in TESTS if path == prefix or path.startswith(prefix + "/")).split()
-    folders = [folder for folder in folders if (ROOT / folder).exists()]
-    first = [name for name in folders if name.endswith(".py")]
+    folders = [folder for folder in folders if (ROOT / folder.partition("::")[0]).exists()]
+    first = [name for name in folders if name.partition("::")[0].endswith(".py")]
     stem = Path(path).stem
     if path.startswith("course/exercises/"):  # an exercise's own answers
         name = Path(path).parts[2]

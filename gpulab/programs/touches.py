@@ -54,6 +54,8 @@ def access(context: int, machine: str) -> tuple[int, str]:
             if not magic or not size:
                 return at, "uses"
             place += size
+        else:
+            return at, "uses"
     return at, "writes" if ctypes.c_uint64.from_address(context + word).value >> bit & 1 else "reads"
 
 

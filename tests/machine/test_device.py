@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 
 import numpy as np
 import pytest
 
+from gpulab import architectures
 from gpulab.errors import UnsupportedInstruction
-from gpulab.virtual_gpu import isa
+from gpulab.virtual_gpu import isa, schema
 from gpulab.virtual_gpu.isa.assembly import parse
+from gpulab.virtual_gpu.machine.device import VirtualDevice
 from gpulab.virtual_gpu.machine.loading import depends_on_order
 from gpulab.virtual_gpu.translate.decode import Decoder
 from gpulab.virtual_gpu.translate.function import translate
-from tests.translate.kernels import ARCHITECTURES, SOURCE, Buffer, arena, device, good, module, pack, run
+from tests.translate.kernels import ARCHITECTURES, SOURCE, Buffer, arena, device, good, module, pack, program, run
 
 LINES = SOURCE.splitlines()
 
@@ -313,3 +316,54 @@ def test_lds_addresses_wrap_at_32_bits(arch):
         out = gpulab.zeros(4, "int32")
         folded[1, 4](gpulab.to_device(np.array([5, 6, 7, 8], "int32")), out, 1)
         assert list(out.to_host()) == [5, 5, 5, 5]
+
+
+@pytest.mark.parametrize(("blocks", "calls"), [(1023, 0), (1024, 1), (1025, 1), (2047, 1), (2048, 2), (5000, 4)])
+def test_short_workgroups_are_run_so_many_between_two_looks_for_ctrl_c(blocks, calls):
+    """After each 1024 of them a host thread comes back to Python."""
+    target = VirtualDevice(architectures.get("gfx1100"), arena(), 0)
+    target.workers, out, found = 1, zeros(64), []
+    native = target._native
+
+    def counted(address):
+        found.append(native.run(address))
+        return found[-1]
+
+    target._native = native._replace(run=counted)
+    kernel = target.load(program("gfx1100")).kernels["globals"]
+    launch = target.launch(kernel, (blocks, 1, 1), (64, 1, 1), 0, pack(out))
+    assert launch.fault is None
+    assert found == [1] * (calls - 1) + [0] * (calls > 0)
+    assert out.array().tolist() == [(63 - i) * 3 for i in range(64)]
+
+
+@pytest.mark.parametrize(("arch", "threads", "waves"), [("gfx942", 256, 4), ("gfx1100", 96, 3), ("gfx1100", 1024, 32)])
+def test_where_a_checked_launch_keeps_what(arch, threads, waves):
+    """Of a workgroup: its own state and its waves', shadow cells of LDS (three of 4 bytes), masks of 8 bytes for each
+    byte of scratch. Of memory: three shadow cells of each granule, from the ninth on, each allocation's apart."""
+    target = VirtualDevice(architectures.get(arch), arena(), 0)
+    out = zeros(64)
+    kernel = target.load(program(arch)).kernels["globals"]
+    launch = target.launch(kernel, (2, 1, 1), (threads, 1, 1), 0, pack(out), checked=True)
+    state, wave = target._checks().state, 64 if arch == "gfx942" else 32
+    assert launch.fault is not None  # workgroups write the same places
+    group, each = (schema.layout(one).bytes for one in (schema.CHECKED_GROUP, schema.CHECKED_WAVE))
+    assert (state.lds_at % 64, state.scratch_at % 64 % 4, state.steps_at - state.scratch_at) == (0, 0, 0)
+    assert 0 <= state.lds_at - (group + each * waves) < 64
+    assert state.scratch_at == state.lds_at + 12 * state.lds_cells
+    assert (state.lds_cells, state.group_bytes, state.steps) == (72, state.steps_at, 0)  # no LDS: 64 more, by eights
+    assert (state.wave_size, state.all_lanes) == (wave, (1 << wave) - 1)
+    assert (state.shift, state.lds_shift) == (2, 2)
+    apart = state.read - state.write
+    assert state.other - state.read == apart
+    kept = target._checks()._kept[0].tolist()
+    rows = [kept[at : at + 4] for at in range(0, len(kept), 4)]
+    assert state.region_count == len(rows) == len(target.arena.allocations())
+    looked_at = [row for row in rows if row[2] != (1 << 64) - 1]
+    assert looked_at[0][2] == 8
+    for (_, size, cell, _), (_, _, following, _) in itertools.pairwise(looked_at):
+        assert following == cell + (-(-size // 4) + 15) // 8 * 8
+    last = looked_at[-1]
+    assert apart == 4 * (last[2] + (-(-last[1] // 4) + 15) // 8 * 8 + 64)
+    assert (state.room, state.room_bytes % 32) == (state.write, 0)
+    assert state.room_bytes >= 3 * apart

@@ -8,6 +8,7 @@ import pytest
 from gpulab import architectures
 from gpulab.architectures import banks
 from gpulab.virtual_gpu.machine import device as device_module
+from gpulab.virtual_gpu.machine.observation import Caches, box
 from tests.machine.probes import WIDTHS, module, probe, profile
 from tests.translate.kernels import ARCHITECTURES, Buffer, device, pack
 
@@ -473,3 +474,71 @@ def test_a_launch_without_a_profile_takes_no_samples() -> None:
     kernel.code()
     device("gfx942").launch(kernel, (4, 1, 1), (64, 1, 1), 0, pack(one, other))
     assert kernel.code().observer.samples is None
+
+
+#: By device: instances, sets, ways, and places of a set (16, 32 or 64) of the vector cache, GL1, L2, the last level and
+#: the scalar cache; none: 0. MI300X: 304 CUs with 32 KiB of 64 ways, 4 MiB of L2 in each of 8 dies, then 256 MiB.
+MODELLED = {
+    "gfx942": ((304, 4, 64, 64), (0, 0, 0, 0), (8, 2048, 16, 16), (1, 131072, 16, 16), (152, 64, 4, 16)),
+    "gfx90a": ((110, 4, 64, 64), (0, 0, 0, 0), (1, 4096, 16, 16), (0, 0, 0, 0), (55, 64, 4, 16)),
+    "gfx1030": ((72, 32, 4, 16), (8, 64, 16, 16), (1, 2048, 16, 16), (1, 65536, 16, 16), (36, 64, 4, 16)),
+    "gfx1100": ((96, 8, 32, 32), (12, 128, 16, 16), (1, 3072, 16, 16), (1, 49152, 16, 16), (48, 64, 4, 16)),
+    "gfx1201": ((64, 16, 16, 16), (0, 0, 0, 0), (1, 4096, 16, 16), (1, 32768, 16, 16), (32, 64, 4, 16)),
+}
+
+
+@pytest.mark.parametrize("arch", MODELLED)
+def test_caches_as_they_are_modelled(arch: str) -> None:
+    """The bytes of a level are its sets by its ways by its line; of caches whose ways AMD does not tell, 16 ways, or 4
+    of the scalar ones."""
+    a, state = architectures.get(arch), Caches(architectures.get(arch)).state
+    levels = [getattr(state, name) for name in ("first", "array", "l2", "memory", "scalar")]
+    assert tuple((each.instances, each.sets, each.ways, each.stride) for each in levels) == MODELLED[arch]
+    line = a.vector_cache.line_bytes
+    assert [each.sets * each.ways * size for each, size in zip(levels, (line, 128, 128, 128, 64), strict=True)] == [
+        cache.bytes if cache else 0
+        for cache in (a.vector_cache, a.shader_array_cache, a.l2_cache, a.last_level_cache, a.scalar_cache)
+    ]
+    assert (1 << state.shift, state.banks, state.xcds * state.units * state.cus) == (line, 32, levels[0].instances)
+    assert state.memory_bytes == levels[3].sets * 2048
+    assert (state.has_array, state.has_memory) == (levels[1].instances > 0, levels[3].instances > 0)
+
+
+@pytest.mark.parametrize(
+    ("waves", "side"),
+    [(1, 65), (9, 65), (10, 33), (19, 33), (20, 17), (38, 17), (39, 9), (72, 9), (73, 5), (129, 5), (130, 3), (216, 3),
+     (217, 2), (324, 2), (325, 1), (700, 1)],
+)  # fmt: skip
+def test_the_side_of_a_sample(waves: int, side: int) -> None:
+    """648 waves at the most; a side is a power of two and one, so that a line which neighbours share ends in it as
+    often as elsewhere. It lies in the middle."""
+    assert box((100_000, 1, 1), waves) == (((100_000 - side) // 2, 0, 0), (side, 1, 1))
+    assert box((1, 1, 100_000), waves) == ((0, 0, (100_000 - side) // 2), (1, 1, side))
+
+
+@pytest.mark.parametrize(
+    ("grid", "waves", "words", "events"),
+    [
+        ((1, 1, 1), 1, 131072, 65534), ((100_000, 1, 1), 1, 131072 // 65, 65536 // 65), ((1, 5, 1), 2, 13107, 6553),
+        ((2, 3, 1), 3, 7281, 3640), ((1, 1, 7), 4, 4681, 2340), ((1, 1, 1), 648, 512, 101),
+    ],
+)  # fmt: skip
+def test_how_much_of_each_wave_a_sample_has(grid: tuple[int, int, int], waves: int, words: int, events: int) -> None:
+    """131,072 words of logs and 65,536 accesses for all waves together; of each 512 words at the least."""
+    sample = Caches(architectures.get("gfx1100")).sample(grid, waves)
+    begin, size = box(grid, waves)
+    assert (tuple(sample.begin), tuple(sample.size), sample.waves) == (begin, size, waves)
+    assert (sample.words, sample.events) == (words, events)
+
+
+def test_room_for_what_a_launch_leaves_behind() -> None:
+    """A number of waves, counts of blocks, three of each access in LDS, words of each log, the logs: twice what the
+    first kernel needs, so that one a little larger finds room."""
+    caches = Caches(architectures.get("gfx1100"))
+    logs = 4 * 648 + 4 * (131072 + 512 * 648)
+    first = caches.seen(10, 5)
+    assert caches._seen_bytes == 2 * (8 * 11 + 24 * 5 + logs)
+    blocks = (caches._seen_bytes - logs) // 8 - 1
+    assert caches.seen(blocks, 0) == caches.seen(1, 1) == first
+    assert caches.seen(blocks + 1, 0) != first
+    assert caches._seen_bytes == 2 * (8 * (blocks + 2) + logs)

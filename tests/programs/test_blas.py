@@ -643,6 +643,192 @@ def test_codes_of_wrong_arguments_and_copies() -> None:
         assert run.exit_code == 0
 
 
+ARGUMENTS = r"""
+#include <hip/hip_runtime.h>
+#include <rocblas/rocblas.h>
+#include <cstdio>
+#include <vector>
+typedef std::vector<std::vector<int>> Rows;
+static rocblas_handle handle;
+static float one, two, *memory;  // of alpha and beta
+static int nulls;
+static const int N = rocblas_operation_none, T = rocblas_operation_transpose, U = rocblas_fill_upper;
+static const int L = rocblas_side_left, R = rocblas_side_right, D = rocblas_diagonal_unit;
+static const auto op = [](int x) { return (rocblas_operation)x; };
+static const auto fill = [](int x) { return (rocblas_fill)x; };
+static const auto side = [](int x) { return (rocblas_side)x; };
+static const auto diagonal = [](int x) { return (rocblas_diagonal)x; };
+static float* p(int number, float* pointer) { return nulls >> number & 1 ? nullptr : pointer; }
+static float* m(int number) { return p(number, memory + 1024 * number); }
+static void is(const char* name, const char* what, const std::vector<int>& v, int expected, int found) {
+  if (expected == found) return;
+  std::printf("%s %s:", name, what);
+  for (int each : v) std::printf(" %d", each);
+  std::printf(" (without %d) is %d\n", nulls, found);
+}
+// Pointers of `always` are needed, those of `most` too if alpha is not 0.
+template <typename F>
+static void routine(const char* name, F call, int always, int most, Rows right, Rows nothing, Rows sizes, Rows values) {
+  for (auto& v : right) nulls = 0, is(name, "right", v, 0, call(v.data()));
+  for (auto& v : nothing) nulls = -1, is(name, "nothing", v, 0, call(v.data()));
+  for (auto& v : sizes) nulls = -1, is(name, "size", v, 4, call(v.data()));
+  for (auto& v : values) nulls = -1, is(name, "value", v, 11, call(v.data()));
+  for (int number = 0; number < 6; number++) {
+    nulls = 1 << number;
+    if (always >> number & 1) is(name, "pointer", right[0], 3, call(right[0].data()));
+    if (!(most >> number & 1)) continue;
+    is(name, "pointer", right[0], 3, call(right[0].data()));
+    one = 0;
+    is(name, "pointer, times 0", right[0], 0, call(right[0].data()));
+    one = 1;
+  }
+  rocblas_handle kept = handle;
+  handle = nullptr, nulls = 0;
+  is(name, "handle", right[0], 1, call(right[0].data()));
+  handle = kept;
+}
+int main() {
+  one = two = 1;
+  if (rocblas_create_handle(&handle) || hipMalloc(&memory, 8192 * 4) || hipMemset(memory, 0, 8192 * 4)) return 1;
+  routine("gemv", [](const int* v) { return rocblas_sgemv(handle, op(v[0]), v[1], v[2], p(0, &one), m(1), v[3], m(2),
+                                                          v[4], p(3, &two), m(4), v[5]); },
+          0b11001, 0b00110, {{N, 3, 2, 3, 1, 1}, {T, 3, 2, 4, -1, -1}}, {{N, 0, 2, 1, 1, 1}, {N, 3, 0, 3, 1, 1}},
+          {{N, -1, 2, 3, 1, 1}, {N, 3, -1, 3, 1, 1}, {N, 3, 2, 2, 1, 1}, {N, 0, 2, 0, 1, 1}, {N, 3, 2, 3, 0, 1},
+           {N, 3, 2, 3, 1, 0}}, {{5, 3, 2, 3, 1, 1}});
+  routine("symv", [](const int* v) { return rocblas_ssymv(handle, fill(v[0]), v[1], p(0, &one), m(1), v[2], m(2), v[3],
+                                                          p(3, &two), m(4), v[4]); },
+          0b11001, 0b00110, {{U, 3, 3, 1, 1}, {U, 3, 4, -1, -1}}, {{U, 0, 1, 1, 1}},
+          {{U, -1, 3, 1, 1}, {U, 3, 2, 1, 1}, {U, 0, 0, 1, 1}, {U, 3, 3, 0, 1}, {U, 3, 3, 1, 0}}, {{5, 3, 3, 1, 1}});
+  routine("ger", [](const int* v) { return rocblas_sger(handle, v[0], v[1], p(0, &one), m(1), v[2], m(2), v[3], m(3),
+                                                        v[4]); },
+          0b0001, 0b1110, {{3, 2, 1, 1, 3}, {3, 2, -1, -1, 4}}, {{0, 2, 1, 1, 1}, {3, 0, 1, 1, 3}},
+          {{-1, 2, 1, 1, 3}, {3, -1, 1, 1, 3}, {3, 2, 0, 1, 3}, {3, 2, 1, 0, 3}, {3, 2, 1, 1, 2}, {0, 2, 1, 1, 0}}, {});
+  routine("syr", [](const int* v) { return rocblas_ssyr(handle, fill(v[0]), v[1], p(0, &one), m(1), v[2], m(2),
+                                                        v[3]); },
+          0b001, 0b110, {{U, 3, 1, 3}, {U, 3, -1, 4}}, {{U, 0, 1, 1}},
+          {{U, -1, 1, 3}, {U, 3, 0, 3}, {U, 3, 1, 2}, {U, 0, 1, 0}}, {{5, 3, 1, 3}});
+  const auto gemm = [](const int* v) {
+    return rocblas_sgemm_strided_batched(handle, op(v[0]), op(v[1]), v[2], v[3], v[4], p(0, &one), m(1), v[5], 0, m(2),
+                                         v[6], 0, p(3, &two), m(4), v[7], 0, v[8]);
+  };
+  routine("gemm", gemm, 0b11001, 0b00110, {{N, N, 3, 2, 4, 3, 4, 3, 1}, {T, T, 3, 2, 4, 4, 2, 4, 1}},
+          {{N, N, 0, 2, 4, 1, 4, 1, 1}, {N, N, 3, 0, 4, 3, 4, 3, 1}, {N, N, 3, 2, 4, 3, 4, 3, 0}},
+          {{N, N, -1, 2, 4, 3, 4, 3, 1}, {N, N, 3, -1, 4, 3, 4, 3, 1}, {N, N, 3, 2, -1, 3, 4, 3, 1},
+           {N, N, 3, 2, 4, 3, 4, 3, -1}, {N, N, 3, 2, 4, 2, 4, 3, 1}, {N, N, 0, 2, 4, 0, 4, 1, 1},
+           {T, N, 3, 2, 4, 3, 4, 3, 1}, {N, N, 3, 2, 4, 3, 3, 3, 1}, {N, T, 3, 2, 4, 3, 1, 3, 1},
+           {N, N, 3, 2, 0, 3, 0, 3, 1}, {N, N, 3, 2, 4, 3, 4, 2, 1}, {N, N, 0, 2, 4, 1, 4, 0, 1}},
+          {{5, N, 3, 2, 4, 3, 4, 3, 1}, {N, 5, 3, 2, 4, 3, 4, 3, 1}});
+  const std::vector<int> none = {N, N, 3, 2, 0, 3, 1, 3, 1};  // a product over nothing
+  nulls = 0b00110, is("gemm", "over nothing", none, 0, gemm(none.data()));
+  const auto gemm_ex = [](const int* v) {
+    const auto type = rocblas_datatype_f32_r;
+    return rocblas_gemm_ex(handle, op(N), op(N), v[0], v[1], v[2], p(0, &one), m(1), type, v[3], m(2), type, v[4],
+                           p(3, &two), m(4), type, v[5], m(5), type, v[6], type, rocblas_gemm_algo_standard, 0, 0);
+  };
+  routine("gemm_ex", gemm_ex, 0b111001, 0b000110, {{3, 2, 4, 3, 4, 3, 3}, {3, 2, 4, 3, 4, 4, 5}},
+          {{0, 2, 4, 1, 4, 1, 1}}, {{3, 2, 4, 3, 4, 3, 2}, {0, 2, 4, 1, 4, 1, 0}, {3, 2, 4, 3, 4, 2, 3}}, {});
+  two = 0;
+  const std::vector<int> alone = {3, 2, 4, 3, 4, 3, 3};  // C is not needed where it is times 0
+  nulls = 0b010000, is("gemm_ex", "times 0", alone, 0, gemm_ex(alone.data()));
+  two = 1;
+  routine("syrk", [](const int* v) { return rocblas_ssyrk(handle, fill(v[0]), op(v[1]), v[2], v[3], p(0, &one), m(1),
+                                                          v[4], p(2, &two), m(3), v[5]); },
+          0b1101, 0b0010, {{U, N, 3, 2, 3, 3}, {U, T, 3, 2, 2, 4}}, {{U, N, 0, 2, 1, 1}},
+          {{U, N, -1, 2, 3, 3}, {U, N, 3, -1, 3, 3}, {U, N, 3, 2, 2, 3}, {U, T, 3, 2, 1, 3}, {U, T, 3, 0, 0, 3},
+           {U, N, 3, 2, 3, 2}, {U, T, 0, 2, 2, 0}}, {{5, N, 3, 2, 3, 3}, {U, 5, 3, 2, 3, 3}});
+  routine("syrkx", [](const int* v) { return rocblas_ssyrkx(handle, fill(U), op(v[0]), v[1], v[2], p(0, &one), m(1),
+                                                            v[3], m(2), v[4], p(3, &two), m(4), v[5]); },
+          0b11001, 0b00110, {{N, 3, 2, 3, 3, 3}, {T, 3, 2, 2, 2, 4}}, {{N, 0, 2, 1, 1, 1}},
+          {{N, 3, 2, 3, 2, 3}, {T, 3, 2, 2, 1, 3}, {T, 3, 0, 1, 0, 3}, {N, 3, 2, 2, 3, 3}}, {{5, 3, 2, 3, 3, 3}});
+  routine("symm", [](const int* v) { return rocblas_ssymm(handle, side(v[0]), fill(v[1]), v[2], v[3], p(0, &one), m(1),
+                                                          v[4], m(2), v[5], p(3, &two), m(4), v[6]); },
+          0b11001, 0b00110, {{L, U, 3, 2, 3, 3, 3}, {R, U, 3, 2, 2, 4, 4}}, {{L, U, 0, 2, 1, 1, 1}, {L, U, 3, 0, 3,
+          3, 3}},
+          {{L, U, -1, 2, 3, 3, 3}, {L, U, 3, -1, 3, 3, 3}, {L, U, 3, 2, 2, 3, 3}, {R, U, 3, 2, 1, 3, 3},
+           {R, U, 3, 0, 0, 3, 3}, {L, U, 3, 2, 3, 2, 3}, {L, U, 0, 2, 1, 0, 1}, {L, U, 3, 2, 3, 3, 2},
+           {L, U, 0, 2, 1, 1, 0}}, {{5, U, 3, 2, 3, 3, 3}, {L, 5, 3, 2, 3, 3, 3}});
+  routine("trmm", [](const int* v) { return rocblas_strmm(handle, side(v[0]), fill(v[1]), op(v[2]), diagonal(v[3]),
+                                                          v[4],
+                                                          v[5], p(0, &one), m(1), v[6], m(2), v[7], m(3), v[8]); },
+          0b1001, 0b0110, {{L, U, N, D, 3, 2, 3, 3, 3}, {R, U, T, D, 3, 2, 2, 4, 4}},
+          {{L, U, N, D, 0, 2, 1, 1, 1}, {L, U, N, D, 3, 0, 3, 3, 3}},
+          {{L, U, N, D, -1, 2, 3, 3, 3}, {L, U, N, D, 3, -1, 3, 3, 3}, {L, U, N, D, 3, 2, 2, 3, 3},
+           {R, U, N, D, 3, 2, 1, 3, 3}, {R, U, N, D, 3, 0, 0, 3, 3}, {L, U, N, D, 3, 2, 3, 2, 3},
+           {L, U, N, D, 0, 2, 1, 0, 1}, {L, U, N, D, 3, 2, 3, 3, 2}, {L, U, N, D, 0, 2, 1, 1, 0}},
+          {{5, U, N, D, 3, 2, 3, 3, 3}, {L, 5, N, D, 3, 2, 3, 3, 3}, {L, U, 5, D, 3, 2, 3, 3, 3},
+           {L, U, N, 5, 3, 2, 3, 3, 3}});
+  routine("trsm", [](const int* v) { return rocblas_strsm(handle, side(v[0]), fill(v[1]), op(v[2]), diagonal(v[3]),
+                                                          v[4],
+                                                          v[5], p(0, &one), m(1), v[6], m(2), v[7]); },
+          0b101, 0b010, {{L, U, N, D, 3, 2, 3, 3}, {R, U, T, D, 3, 2, 2, 4}},
+          {{L, U, N, D, 0, 2, 1, 1}, {L, U, N, D, 3, 0, 3, 3}},
+          {{L, U, N, D, -1, 2, 3, 3}, {L, U, N, D, 3, -1, 3, 3}, {L, U, N, D, 3, 2, 2, 3}, {R, U, N, D, 3, 2, 1, 3},
+           {R, U, N, D, 3, 0, 0, 3}, {L, U, N, D, 3, 2, 3, 2}, {L, U, N, D, 0, 2, 1, 0}},
+          {{5, U, N, D, 3, 2, 3, 3}, {L, 5, N, D, 3, 2, 3, 3}, {L, U, 5, D, 3, 2, 3, 3}, {L, U, N, 5, 3, 2, 3, 3}});
+  const Rows vectors = {{U, N, D, -1, 3, 1}, {U, N, D, 3, 2, 1}, {U, N, D, 0, 0, 1}, {U, N, D, 3, 3, 0}};
+  const Rows values = {{5, N, D, 3, 3, 1}, {U, 5, D, 3, 3, 1}, {U, N, 5, 3, 3, 1}};
+  routine("trmv", [](const int* v) { return rocblas_strmv(handle, fill(v[0]), op(v[1]), diagonal(v[2]), v[3], m(0),
+                                                          v[4],
+                                                          m(1), v[5]); },
+          0b11, 0, {{U, N, D, 3, 3, 1}, {U, T, D, 3, 4, -1}}, {{U, N, D, 0, 1, 1}}, vectors, values);
+  routine("trsv", [](const int* v) { return rocblas_strsv(handle, fill(v[0]), op(v[1]), diagonal(v[2]), v[3], m(0),
+                                                          v[4],
+                                                          m(1), v[5]); },
+          0b11, 0, {{U, N, D, 3, 3, 1}, {U, T, D, 3, 4, -1}}, {{U, N, D, 0, 1, 1}}, vectors, values);
+  routine("geam", [](const int* v) { return rocblas_sgeam(handle, op(v[0]), op(v[1]), v[2], v[3], p(0, &one), m(1),
+                                                          v[4],
+                                                          p(2, &two), m(3), v[5], m(4), v[6]); },
+          0b11101, 0b00010, {{N, N, 3, 2, 3, 3, 3}, {T, T, 3, 2, 2, 2, 4}}, {{N, N, 0, 2, 1, 1, 1}, {N, N, 3, 0, 3,
+          3, 3}},
+          {{N, N, -1, 2, 3, 3, 3}, {N, N, 3, -1, 3, 3, 3}, {N, N, 3, 2, 2, 3, 3}, {T, N, 3, 2, 1, 3, 3},
+           {N, N, 0, 2, 0, 1, 1}, {N, N, 3, 2, 3, 2, 3}, {N, T, 3, 2, 3, 1, 3}, {N, N, 0, 2, 1, 0, 1},
+           {N, N, 3, 2, 3, 3, 2}, {N, N, 0, 2, 1, 1, 0}}, {{5, N, 3, 2, 3, 3, 3}, {N, 5, 3, 2, 3, 3, 3}});
+  // in place: what each element alone allows
+  const auto in_place = [](int first, int second, int lda, int ldb, bool a, bool b) {
+    float *c = memory, *other = memory + 1024;
+    return (int)rocblas_sgeam(handle, op(first), op(second), 2, 2, &one, a ? c : other, lda, &two, b ? c : other,
+    ldb, c, 2);
+  };
+  std::printf("%d %d %d %d %d %d\n", in_place(N, T, 2, 3, true, false), in_place(T, N, 2, 2, true, false),
+              in_place(N, N, 3, 2, true, false), in_place(T, N, 3, 2, false, true), in_place(N, T, 2, 2, false, true),
+              in_place(N, N, 2, 3, false, true));
+  routine("dgmm", [](const int* v) { return rocblas_sdgmm(handle, side(v[0]), v[1], v[2], m(0), v[3], m(1), v[4], m(2),
+                                                          v[5]); },
+          0b111, 0, {{L, 3, 2, 3, 1, 3}, {R, 3, 2, 4, -1, 4}}, {{L, 0, 2, 1, 1, 1}, {L, 3, 0, 3, 1, 3}},
+          {{L, -1, 2, 3, 1, 3}, {L, 3, -1, 3, 1, 3}, {L, 3, 2, 2, 1, 3}, {L, 0, 2, 0, 1, 1}, {L, 3, 2, 3, 1, 2},
+           {L, 0, 2, 1, 1, 0}}, {{5, 3, 2, 3, 1, 3}});
+  int codes = hipDeviceSynchronize();
+  const auto copied = [](int rows, int columns, int size, const void* a, int lda, void* b, int ldb) {
+    return (int)rocblas_set_matrix(rows, columns, size, a, lda, b, ldb);
+  };
+  float from[4] = {};
+  std::printf("%d: %d %d %d %d %d %d %d %d %d %d %d %d\n", codes, copied(2, 2, 4, from, 2, memory, 2),
+              copied(0, 2, 4, nullptr, 1, nullptr, 1), copied(2, 0, 4, nullptr, 2, nullptr, 2),
+              copied(-1, 2, 4, from, 2, memory, 2), copied(2, -1, 4, from, 2, memory, 2), copied(2, 2, 0, from, 2,
+              memory, 2),
+              copied(2, 2, 4, from, 1, memory, 2), copied(2, 2, 4, from, 2, memory, 1), copied(0, 2, 4, from, 0,
+              memory, 2),
+              copied(0, 2, 4, from, 2, memory, 0), copied(2, 2, 4, nullptr, 2, memory, 2), copied(2, 2, 4, from, 2,
+              nullptr, 2));
+  const auto moved = [](int n, int size, int incx, int incy) {
+    static float numbers[8];
+    return (int)rocblas_set_vector(n, size, numbers, incx, memory, incy);
+  };
+  std::printf("%d %d %d %d %d %d %d %d\n", moved(2, 4, 1, 1), moved(2, 4, 2, 1), moved(0, 4, 1, 1), moved(0, 4, 1, 2),
+              moved(-1, 4, 1, 1), moved(2, 0, 1, 1), moved(2, 4, 0, 1), moved(2, 4, 1, 0));
+}
+"""
+
+
+def test_each_wrong_argument_of_a_routine_has_its_code() -> None:
+    """Sizes (rocblas_status_invalid_size: 4), what is no operation (11), pointers that are needed (3), the handle (1).
+    Leading dimensions are at least 1 and the rows of their matrix. Where nothing is asked for, no pointer is needed."""
+    run = programs.build(ARGUMENTS, archs=("gfx942",)).run(arch="gfx942")
+    assert (run.stdout, run.stderr, run.exit_code) == (
+        "0 4 4 0 4 4\n0: 0 0 0 4 4 4 4 4 4 4 3 3\n0 0 0 0 4 4 4 4\n", "", 0
+    )  # fmt: skip
+
+
 FORMER = r"""
 #include <hip/hip_runtime.h>
 #include <hipblas.h>

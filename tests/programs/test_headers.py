@@ -152,6 +152,45 @@ def declared() -> dict[str, str]:
     return dict(re.findall(r"(?:\w+\*? )\*?((?:__)?hip\w+)\(([^()]*)\);", text))
 
 
+#: By function, what a call may leave out and what it is then (hip_runtime_api.h), but for a stream alone.
+DEFAULTS = {
+    "__hipPushCallConfiguration": "shared_bytes=0, stream=nullptr", "hipBindTexture": "bytes=0xffffffff",
+    "hipConfigureCall": "shared_bytes=0, stream=nullptr", "hipEventRecordWithFlags": "stream=nullptr, flags=0",
+    "hipGraphReleaseUserObject": "count=1", "hipGraphRetainUserObject": "count=1, flags=0",
+    "hipHostAlloc": "flags=hipHostAllocDefault", "hipHostMalloc": "flags=hipHostMallocDefault",
+    "hipLaunchKernel": "shared_bytes=0, stream=nullptr", "hipMalloc3DArray": "flags=hipArrayDefault",
+    "hipMallocArray": "height=0, flags=hipArrayDefault", "hipMallocManaged": "flags=hipMemAttachGlobal",
+    "hipMemcpyFromSymbol": "offset=0, kind=hipMemcpyDeviceToHost",
+    "hipMemcpyToSymbol": "offset=0, kind=hipMemcpyHostToDevice",
+    "hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": "flags=hipOccupancyDefault",
+    "hipOccupancyMaxPotentialBlockSize": "dynamic_shared_bytes=0, limit=0",
+    "hipOccupancyMaxPotentialBlockSizeVariableSMem": "limit=0",
+    "hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags": "limit=0, flags=0",
+    "hipOccupancyMaxPotentialBlockSizeWithFlags": "dynamic_shared_bytes=0, limit=0, flags=0",
+    "hipStreamAttachMemAsync": "length=0, flags=hipMemAttachSingle",
+    "hipStreamGetCaptureInfo_v2": "id=nullptr, graph=nullptr, dependencies=nullptr, count=nullptr",
+    "hipStreamUpdateCaptureDependencies": "flags=0", "hipStreamWaitEvent": "flags=0",
+    "hipStreamWaitValue32": "mask=0xFFFFFFFF", "hipStreamWaitValue64": "mask=0xFFFFFFFFFFFFFFFF",
+    "hipUserObjectRelease": "count=1", "hipUserObjectRetain": "count=1",
+}  # fmt: skip
+
+
+def test_what_a_call_may_leave_out() -> None:
+    """In functions and in their templates alike."""
+    found: dict[str, set[str]] = {}
+    for header in sorted([*HOST.glob("*_api.h"), HOST / "graphs.h", HOST / "launches.h"]):
+        text = re.sub(r"//[^\n]*", "", header.read_text())
+        for name, parameters in re.findall(r"\b((?:__)?hip\w+)\(([^()]*=[^()]*)\)\s*[;{]", text):
+            given = ", ".join(f"{name}={value.strip()}" for name, value in re.findall(r"(\w+) = ([^,]+)", parameters))
+            found.setdefault(name, set()).add(given)
+    streams = {name for name, given in found.items() if given == {"stream=nullptr"}}
+    assert {name: given for name, given in found.items() if name not in streams} == {
+        name: {given} for name, given in DEFAULTS.items()
+    }
+    assert len(streams) == 24
+    assert all(name.startswith("hipMem") for name in streams - {"hipEventRecord"})
+
+
 def pointer_types() -> set[str]:
     """Names that the headers give to pointers: handles, functions."""
     headers = [HOST / "structures.h", HOST.parents[1] / "hip" / "hiprtc.h", HOST / "graphs.h", HOST / "memory_api.h"]
@@ -304,3 +343,44 @@ def test_calls_on_the_threads_own_stream() -> None:
     variants = {name for name in hip.implemented() if name.endswith("_spt")}
     assert variants - set(renamed.values()) == {"hipGetProcAddress_spt", "hipGetDriverEntryPoint_spt"}
     assert set(renamed.values()) <= variants
+
+
+def numbers_of(header: str) -> dict[str, str]:
+    """What a header's #define and enumerators say, as text; enumerators without a number are left out."""
+    text = re.sub(r"//[^\n]*", "", (HOST / "library" / header).read_text())
+    found = dict(re.findall(r"^#define (\w+) (\S.*)$", text, re.M))
+    for body in re.findall(r"enum(?: \w+)? \{([^}]*)\}", text):
+        found |= dict(re.findall(r"(\w+) = ([^,\n]+?)\s*(?:,|$)", body))
+    return found
+
+
+def test_numbers_of_openmp() -> None:
+    """OpenMP specification 5.2, omp.h; of allocators LLVM's."""
+    expected = {f"omp_sched_{name}": n + 1 for n, name in enumerate(("static", "dynamic", "guided", "auto"))}
+    expected |= {f"omp_proc_bind_{name}": n for n, name in enumerate(("false", "true", "primary", "close", "spread"))}
+    expected |= {f"omp_sync_hint_{name}": n for name, n in (
+        ("none", 0), ("uncontended", 1), ("contended", 2), ("nonspeculative", 4), ("speculative", 8))}  # fmt: skip
+    memory = ("default", "large_cap", "const", "high_bw", "low_lat", "cgroup", "pteam", "thread")
+    expected |= {f"omp_{name}_mem_alloc": n + 1 for n, name in enumerate(memory)}
+    expected |= {"omp_proc_bind_master": 2, "omp_pause_soft": 1, "omp_pause_hard": 2, "omp_null_allocator": 0}
+    found = {name: value for name, value in numbers_of("omp.h").items() if name.startswith("omp_")}
+    assert found.pop("omp_sched_monotonic") == "(int)0x80000000"
+    assert {name: int(value) for name, value in found.items()} == expected
+
+
+def test_numbers_of_mpi() -> None:
+    """The standard leaves most of them to those who write the header: here classes of errors have Open MPI's."""
+    errors = {"BUFFER": 1, "COUNT": 2, "TYPE": 3, "TAG": 4, "COMM": 5, "RANK": 6, "REQUEST": 7, "ROOT": 8, "OP": 10,
+              "ARG": 13, "TRUNCATE": 15, "OTHER": 16, "IN_STATUS": 18, "LASTCODE": 64}  # fmt: skip
+    expected = {f"ERR_{name}": f"{number}" for name, number in errors.items()} | {
+        "VERSION": "4", "SUBVERSION": "1", "SUCCESS": "0", "MAX_PROCESSOR_NAME": "256", "MAX_ERROR_STRING": "256",
+        "MAX_LIBRARY_VERSION_STRING": "256", "MAX_OBJECT_NAME": "64", "UNDEFINED": "(-32766)", "ANY_SOURCE": "(-1)",
+        "PROC_NULL": "(-2)", "ROOT": "(-3)", "ANY_TAG": "(-1)", "BOTTOM": "((void*)0)", "IN_PLACE": "((void*)1)",
+        "COMM_TYPE_SHARED": "1", "COMM_TYPE_HW_UNGUIDED": "2", "COMM_TYPE_HW_GUIDED": "3", "TAG_UB": "1",
+        "COMM_NULL": "0", "COMM_WORLD": "1", "COMM_SELF": "2", "GROUP_NULL": "0", "GROUP_EMPTY": "1", "INFO_NULL": "0",
+        "INFO_ENV": "1", "REQUEST_NULL": "((MPI_Request)0)", "OP_NULL": "0", "ERRORS_ARE_FATAL": "1",
+        "ERRORS_RETURN": "2", "ERRHANDLER_NULL": "0", "STATUS_IGNORE": "((MPI_Status*)0)",
+        "STATUSES_IGNORE": "((MPI_Status*)0)", "MAX": "1",
+    }  # fmt: skip
+    found = {name.removeprefix("MPI_"): value for name, value in numbers_of("mpi.h").items() if re.search(r"\d", value)}
+    assert found == expected

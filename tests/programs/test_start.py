@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from gpulab import programs
-from gpulab.programs import bundles, start
+from gpulab import programs, providers
+from gpulab.programs import bundles, jail, start, touches
+from gpulab.programs import report as reports
+from gpulab.providers.virtual import hosting
 from gpulab.records import Fault, SourceLine
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="programs are built on Linux")
@@ -225,3 +227,194 @@ int main() { int* x = nullptr; (void)hipMalloc(&x, 4); k<<<1, 1>>>(x); (void)hip
     said = program.run(arch="gfx1100").stderr
     assert "hipErrorNotSupported: this program was made for waves of 64 lanes" in said
     assert "compile without -mwavefrontsize64" in said
+
+
+class Ended(BaseException):
+    """In place of the end of the process."""
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What `main` does, in its order, without a device and without leaving this process."""
+    done: list[Any] = []
+
+    class Process:
+        def __init__(self, *given: Any) -> None:
+            done.append(("process", *given))
+            if given[0] == "broken":
+                raise ValueError("no devices")
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda *given: done.append((name, *(each for each in given if isinstance(each, str))))
+
+    class Program:
+        def gpulab_run(self, count: int, values: Any) -> None:
+            done.append(("run", count, list(values)))
+
+    def load(path: str | None, mode: int = 0) -> Any:
+        done.append(("load", path, mode))
+        return Program() if path else "C"
+
+    def end(code: int) -> None:
+        done.append(("end", code))
+        raise Ended
+
+    monkeypatch.setattr(start, "_Process", Process)
+    monkeypatch.setattr(start, "_Output", lambda library: sys.__stdout__)
+    monkeypatch.setattr(start, "_name_process", lambda library, name: done.append(("name", library, name)))
+    monkeypatch.setattr(start, "_devices", lambda path: done.append(("devices", path)) or "gfx90a")
+    monkeypatch.setattr(start.signal, "signal", lambda number, what: done.append((number.name, what.name)))
+    monkeypatch.setattr(start, "ctypes", SimpleNamespace(CDLL=load, RTLD_GLOBAL=256, c_char_p=ctypes.c_char_p))
+    monkeypatch.setattr(os, "_exit", end)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    monkeypatch.setattr(jail, "enter", lambda text: done.append(("jail", text)))
+    monkeypatch.setattr(jail, "close", lambda: done.append("close"))
+    names = ("LIBRARY", "BINDING", "DEVICES", "INSTRUCTION_LIMIT", "REPORT", "PROFILE", "CHECKED", "JAIL")
+    for name in names:
+        monkeypatch.setenv(f"GPULAB_{name}", "")  # so that it comes back as it was
+    return done
+
+
+def started(done: list[Any], *words: str, **environment: str) -> list[Any]:
+    for name, value in environment.items():
+        os.environ[f"GPULAB_{name}"] = value
+    with pytest.raises(Ended):
+        start.main(words)
+    found = list(done)
+    done.clear()
+    return found
+
+
+SIGNALS = [("SIGINT", "SIG_DFL"), ("SIGPIPE", "SIG_DFL")]
+
+
+def test_how_a_program_begins(begun: list[Any]) -> None:
+    """Signals as every program has them; its devices; its own file, then its main. What is gpulab's own is no longer in
+    the environment, but what the library reads."""
+    assert started(begun, "/p/app", "app", "\u00e9") == [
+        *SIGNALS, ("devices", "/p/app"), ("load", None, 0), ("name", "C", b"app"), ("process", "", False, False),
+        ("watch", "C"), ("explain_touches", "C", "/p/app"), ("translate_ahead",), ("load", "/p/app", 256),
+        ("explain_touches_before",), ("run", 2, [b"app", "\u00e9".encode(), None]), ("end", 127),
+    ]  # fmt: skip
+    assert (os.environ["GPULAB_LIBRARY"], os.environ["GPULAB_BINDING"]) == ("virtual", "ctypes")
+    assert os.environ["GPULAB_DEVICES"] == "gfx90a"
+    assert os.environ["GPULAB_INSTRUCTION_LIMIT"] == str(2**33)
+    assert sys.stdout is sys.__stdout__
+    for name in ("REPORT", "PROFILE", "CHECKED", "JAIL"):
+        assert f"GPULAB_{name}" not in os.environ
+
+
+def test_what_a_run_is_told(begun: list[Any], capfd: pytest.CaptureFixture[str]) -> None:
+    given = {"DEVICES": "gfx1100", "INSTRUCTION_LIMIT": "77", "REPORT": "5,6", "PROFILE": "1", "JAIL": "walls"}
+    found = started(begun, "/p/app", **given)
+    assert found == [
+        ("jail", "walls"), *SIGNALS, ("load", None, 0), ("name", "C", b"/p/app"), ("process", "5,6", True, False),
+        ("watch", "C"), ("explain_touches", "C", "/p/app"), "close", ("load", "/p/app", 256),
+        ("explain_touches_before",), ("run", 0, [None]), ("end", 127),
+    ]  # fmt: skip
+    assert (os.environ["GPULAB_DEVICES"], os.environ["GPULAB_INSTRUCTION_LIMIT"]) == ("gfx1100", "77")
+    found = started(begun, "/p/app", CHECKED="1", INSTRUCTION_LIMIT=" ")
+    assert ("process", "", False, True) in found
+    assert os.environ["GPULAB_INSTRUCTION_LIMIT"] == str(2**33)
+    found = started(begun, "/p/app", REPORT="broken")
+    assert found[-2:] == [("process", "broken", False, False), ("end", 127)]
+    assert capfd.readouterr().err == "gpulab: the virtual GPU does not start: no devices\n"
+
+
+@pytest.mark.parametrize(
+    ("report", "profile", "checked", "done"),
+    [
+        ("", False, False, []), ("5,6", False, False, ["recording False"]), ("5,6", True, False, ["recording True"]),
+        ("", True, False, ["recording True", "tells"]), ("", False, True, ["checking"]),
+        ("5,6", False, True, ["watch_memory", "checking", "recording False"]),
+    ],
+)  # fmt: skip
+def test_what_is_kept_beside_a_program(
+    monkeypatch: pytest.MonkeyPatch, report: str, profile: bool, checked: bool, done: list[str]
+) -> None:
+    found: list[str] = []
+
+    class Opened:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __enter__(self) -> str:
+            found.append(self.name)
+            return "records"
+
+        def __exit__(self, *given: object) -> None:
+            found.append("closed")
+
+    installed: list[Any] = []
+    monkeypatch.setattr(reports, "Writer", lambda text: f"writer of {text}")
+    monkeypatch.setattr(hosting, "install", lambda *given, guarded: installed.append((given, guarded)))
+    monkeypatch.setattr(hosting, "watch_memory", lambda: found.append("watch_memory"))
+    monkeypatch.setattr(hosting, "translate_ahead", lambda: found.append("ahead"))
+    monkeypatch.setattr(providers, "recording", lambda profile: Opened(f"recording {profile}"))
+    monkeypatch.setattr(
+        providers,
+        "instruments",
+        lambda name: SimpleNamespace(checking=lambda: Opened("checking")) if name == "checked" else 0,
+    )
+    for bar, guarded in (("0", True), ("1", False)):
+        monkeypatch.setenv("GPULAB_LARGE_BAR", bar)
+        made = start._Process(report, profile, checked)
+        assert found + ["tells"] * made._tells == done
+        assert made._writer == (f"writer of {report}" if report else None)
+        assert made._records == ("records" if "recording" in " ".join(done) else None)
+        assert installed.pop() == ((made.fault, made.failure), guarded)
+        found.clear()
+        made.translate_ahead()
+        assert found == ["ahead"]
+        found.clear()
+
+
+def test_touches_are_told_before_the_program_ends(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = process()
+    made._hosting = SimpleNamespace(device_addresses=lambda: (4096, 8192), nearest="nearest")
+    done: list[Any] = []
+    made._callbacks = [None, lambda number: done.append(number)]
+
+    class Watch:
+        def __init__(self, *given: Any) -> None:
+            done.append(given)
+
+        def said(self, info: int, context: int) -> str:
+            if info == 9:
+                raise ValueError
+            return f"{info} {context}" if info else ""
+
+    handlers: list[Any] = []
+    monkeypatch.setattr(touches, "Watch", Watch)
+    monkeypatch.setattr(touches, "action", lambda library, number, handler: handlers.append((library, number, handler)))
+    made.explain_touches("C", "/p/app")
+    assert done.pop() == ("/p/app", 4096, 8192, "nearest")
+    ((library, number, touched),) = handlers
+    assert (library, number, len(made._callbacks)) == ("C", 11, 3)
+    for info, context, said in ((5, 6, "gpulab: 5 6\n"), (7, None, "gpulab: 7 0\n"), (None, 6, ""), (9, 9, "")):
+        touched(11, info, context)
+        assert (done.pop(), capfd.readouterr().err) == (11, said)
+    made._touched(11, 3, 4)  # for a handler that the program installs: said, and the process goes on
+    assert (done, capfd.readouterr().err) == ([], "gpulab: 3 4\n")
+
+    class Older:
+        pass
+
+    place = ctypes.c_void_p()
+
+    class Pointer(ctypes.c_void_p):
+        @classmethod
+        def in_dll(cls, program: object, name: str) -> ctypes.c_void_p:
+            if isinstance(program, Older):
+                raise ValueError
+            assert (program, name) == ("program", "gpulab_touched")
+            return place
+
+    known = SimpleNamespace(c_void_p=Pointer, cast=lambda given, kind: ctypes.cast(given, ctypes.c_void_p))
+    monkeypatch.setattr(start, "ctypes", known)
+    made.explain_touches_before(Older())
+    assert place.value is None
+    made.explain_touches_before("program")
+    assert place.value == ctypes.cast(made._touched, ctypes.c_void_p).value

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <list>
 #include <mutex>
 #include <string>
@@ -131,9 +132,9 @@ void unpack(const std::vector<char>& from, void* data, MPI_Datatype kind) {
   const Type& type = types()[kind];
   size_t left = from.size();
   const char* at = from.data();
-  for (MPI_Aint i = 0; left > 0 && type.bytes > 0; i++)
+  for (MPI_Aint i = 0; left > 0; i++)
     for (const Block& block : type.blocks) {
-      size_t bytes = left < block.bytes ? left : block.bytes;
+      size_t bytes = std::min(left, block.bytes);
       memcpy(static_cast<char*>(data) + i * type.extent + block.place, at, bytes);
       at += bytes;
       left -= bytes;
@@ -206,8 +207,9 @@ void release(MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
 }
 
-int completed(MPI_Request* made, MPI_Datatype type = MPI_BYTE) {
-  *made = new gpulab_mpi_request{false, true, false, nullptr, 0, 0, 0, type, MPI_COMM_WORLD, {}};
+int completed(MPI_Request* made) {
+  *made = new gpulab_mpi_request{};
+  (*made)->done = true;
   say(&(*made)->status, 0, MPI_ANY_TAG, 0);
   return MPI_SUCCESS;
 }
@@ -255,14 +257,14 @@ void add_blocks(Type& to, MPI_Datatype kind, MPI_Aint place, int count) {
     MPI_Aint start = place + i * old.extent, low = start + old.lower, end = low + old.extent;
     for (const Block& block : old.blocks) to.blocks.push_back({start + block.place, block.bytes});
     if (to.bounded) {
-      if (to.lower < low) low = to.lower;
-      if (to.lower + to.extent > end) end = to.lower + to.extent;
+      low = std::min(low, to.lower);
+      end = std::max(end, to.lower + to.extent);
     }
     to.lower = low;
     to.extent = end - low;
     to.bounded = true;
   }
-  if (old.alignment > to.alignment) to.alignment = old.alignment;
+  to.alignment = std::max(to.alignment, old.alignment);
 }
 
 int add_communicator(MPI_Comm* made, Grid grid = {}) {
@@ -303,8 +305,7 @@ API int MPI_Get_library_version(char* text, int* length) {
   return *length = snprintf(text, MPI_MAX_LIBRARY_VERSION_STRING, "gpulab's MPI of one rank"), MPI_SUCCESS;
 }
 API int MPI_Get_processor_name(char* name, int* length) {
-  if (gethostname(name, MPI_MAX_PROCESSOR_NAME - 1) != 0) strcpy(name, "localhost");
-  name[MPI_MAX_PROCESSOR_NAME - 1] = 0;
+  gethostname(name, MPI_MAX_PROCESSOR_NAME);  // Linux has none of more than 64 characters
   return *length = static_cast<int>(strlen(name)), MPI_SUCCESS;
 }
 API int MPI_Error_string(int code, char* text, int* length) {
@@ -457,7 +458,7 @@ API int MPI_Op_create(MPI_User_function* function, int, MPI_Op* made) {
 }
 API int MPI_Op_free(MPI_Op* op) { return *op = MPI_OP_NULL, MPI_SUCCESS; }
 API int MPI_Alloc_mem(MPI_Aint bytes, MPI_Info, void* pointer) {
-  *static_cast<void**>(pointer) = malloc(static_cast<size_t>(bytes > 0 ? bytes : 1));
+  *static_cast<void**>(pointer) = malloc(static_cast<size_t>(bytes));
   return *static_cast<void**>(pointer) ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 API int MPI_Free_mem(void* pointer) { return free(pointer), MPI_SUCCESS; }
@@ -485,7 +486,7 @@ API int MPI_Irecv(void* data, int count, MPI_Datatype type, int source, int tag,
 }
 API int MPI_Isend(const void* data, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request* request) {
   int code = send("MPI_Isend", data, count, type, target, tag, comm);
-  return code ? code : completed(request, type);
+  return code ? code : completed(request);
 }
 API int MPI_Issend(const void* data, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request* request) {
   return MPI_Isend(data, count, type, target, tag, comm, request);

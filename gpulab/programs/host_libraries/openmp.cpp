@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 #define API extern "C" __attribute__((visibility("default"), used))
@@ -27,7 +28,7 @@ namespace {
 
 typedef void (*Outlined)(int32_t*, int32_t*, ...);
 enum { most_arguments = 64 };
-enum Kind { static_kind = 1, dynamic_kind = 2, guided_kind = 3, auto_kind = 4 };  // as omp_sched_t
+enum Kind { static_kind = 1, dynamic_kind = 2, guided_kind = 3 };  // as omp_sched_t
 
 struct Mutex {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -43,14 +44,13 @@ struct Guard {
 // One worksharing loop of a team, from the first thread that begins it until all have ended it. Iterations are counted
 // from 0, whatever the loop's bounds.
 struct Loop {
-  uint64_t number = 0, trips = 0, next = 0, chunk = 1, ordered = 0;
-  int64_t lower = 0, step = 1;
-  int kind = static_kind;
+  uint64_t number{}, trips{}, next{}, chunk{}, ordered{};
+  int64_t lower{}, step{};
+  int kind{};
   bool blocks = false;  // static without a chunk size: one block for each thread
-  int ended = 0;
+  int ended{};
   uint8_t* done = nullptr;  // of iterations, for dependences between them (doacross)
-  const int64_t* dimensions = nullptr;
-  int rank = 0;
+  int rank{};
   Loop* following = nullptr;
 };
 
@@ -58,8 +58,8 @@ struct Team {
   int threads = 1;
   Mutex mutex;
   pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-  int arrived = 0;
-  uint64_t barriers = 0, reduced = 0, singles = 0;
+  int arrived{};
+  uint64_t barriers{}, reduced{}, singles{};
   Loop* loops = nullptr;
   void* copied = nullptr;
   Outlined function = nullptr;
@@ -73,9 +73,9 @@ struct Region {
   Team* team;
   int number;  // of the thread
   int level, active_level;
-  uint64_t loops = 0, singles = 0, reductions = 0;
+  uint64_t loops{}, singles{}, reductions{};
   Loop* loop = nullptr;  // the one that it works on
-  uint64_t first = 0, taken = 0;  // of its current chunk; chunks that it had
+  uint64_t first{}, taken{};  // of its current chunk; chunks that it had
   bool bumped = false;
   Region* outer = nullptr;
 };
@@ -88,8 +88,7 @@ int processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  long count = sysconf(_SC_NPROCESSORS_ONLN);
-  return count > 0 ? static_cast<int>(count) : 1;
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 Settings from_environment() {
@@ -97,10 +96,10 @@ Settings from_environment() {
   for (const char* name : {"GPULAB_CORES", "OMP_NUM_THREADS"})
     if (const char* text = getenv(name)) {
       int value = atoi(text);
-      if (value > 0 && (strcmp(name, "OMP_NUM_THREADS") == 0 || value < found.threads)) found.threads = value;
+      if (value > 0) found.threads = strcmp(name, "OMP_NUM_THREADS") == 0 ? value : std::min(value, found.threads);
     }
   if (const char* limit = getenv("OMP_THREAD_LIMIT"))
-    if (atoi(limit) > 0 && atoi(limit) < found.threads) found.threads = atoi(limit);
+    if (atoi(limit) > 0) found.threads = std::min(atoi(limit), found.threads);
   if (const char* text = getenv("OMP_SCHEDULE")) {
     const char* colon = strchr(text, ':');
     const char* name = colon ? colon + 1 : text;
@@ -120,11 +119,11 @@ struct Thread {
   Region* region = nullptr;
   Pool* pool = nullptr;
   Settings settings = defaults();
-  int wanted = 0;  // threads of the next region (num_threads)
-  int global = 0;
+  int wanted{};  // threads of the next region (num_threads)
+  int global{};
 };
 
-int global_numbers = 0;
+int global_numbers;
 
 Thread* self() {
   static thread_local Thread mine;
@@ -157,13 +156,13 @@ Region* region() {
 struct Pool {
   Mutex mutex;
   pthread_cond_t begun = PTHREAD_COND_INITIALIZER;
-  int size = 0;  // threads that were started
-  uint64_t regions = 0;
+  int size{};  // threads that were started
+  uint64_t regions{};
   Team* team = nullptr;
-  int threads = 0;  // of the team: a thread that is not in it may look when it is gone
+  int threads{};  // of the team: a thread that is not in it may look when it is gone
   bool ends = false;
-  int left = 0;
-  int level = 0;
+  int left{};
+  int level{};
   Settings settings;  // of the thread that it works for
 };
 
@@ -282,7 +281,7 @@ int prepare(Thread* me, int threads) {
     me->pool->size++;
   }
   pthread_attr_destroy(&attributes);
-  return me->pool->size + 1 < threads ? me->pool->size + 1 : threads;
+  return std::min(me->pool->size + 1, threads);
 }
 
 void run(Team* team, int threads) {
@@ -343,9 +342,9 @@ void leave(Region* here) {
 
 template <typename T>
 uint64_t trips(T lower, T upper, int64_t step) {
-  if (step == 0) return 0;
   if (step > 0) return lower > upper ? 0 : (static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower)) / step + 1;
-  return lower < upper ? 0 : (static_cast<uint64_t>(lower) - static_cast<uint64_t>(upper)) / (0 - static_cast<uint64_t>(step)) + 1;
+  if (step < 0) return lower < upper ? 0 : (static_cast<uint64_t>(lower) - static_cast<uint64_t>(upper)) / -static_cast<uint64_t>(step) + 1;
+  return 0;
 }
 
 int base_schedule(int32_t schedule) {  // without modifiers; of ordered loops and of those that are not merged the plain one
@@ -376,7 +375,7 @@ void static_init(int32_t schedule, int32_t* last, T* lower, T* upper, int64_t* s
     return;
   }
   uint64_t small = count / threads, more = count % threads, mine = static_cast<uint64_t>(number);
-  uint64_t begin = mine * small + (mine < more ? mine : more), size = small + (mine < more);
+  uint64_t begin = mine * small + std::min(mine, more), size = small + (mine < more);
   *stride = static_cast<int64_t>(count) * step;
   if (last) *last = size > 0 && begin + size == count;
   *lower = static_cast<T>(first + static_cast<T>(begin) * static_cast<T>(step));
@@ -416,13 +415,13 @@ bool take(Region* here, uint64_t& first, uint64_t& count) {
   if (loop->kind == static_kind) {
     if (loop->blocks) {
       uint64_t small = loop->trips / threads, more = loop->trips % threads;
-      first = mine * small + (mine < more ? mine : more);
+      first = mine * small + std::min(mine, more);
       count = here->taken++ == 0 ? small + (mine < more) : 0;
       return count > 0;
     }
     first = (mine + here->taken++ * threads) * loop->chunk;
     if (first >= loop->trips) return false;
-    count = loop->trips - first < loop->chunk ? loop->trips - first : loop->chunk;
+    count = std::min(loop->trips - first, loop->chunk);
     return true;
   }
   uint64_t at = __atomic_load_n(&loop->next, __ATOMIC_RELAXED);
@@ -430,8 +429,8 @@ bool take(Region* here, uint64_t& first, uint64_t& count) {
     if (at >= loop->trips) return false;
     uint64_t left = loop->trips - at;
     count = loop->chunk;
-    if (loop->kind == guided_kind && left / (2 * threads) > count) count = left / (2 * threads);
-    if (count > left) count = left;
+    if (loop->kind == guided_kind) count = std::max(count, left / (2 * threads));
+    count = std::min(count, left);
   } while (!__atomic_compare_exchange_n(&loop->next, &at, at + count, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   first = at;
   return true;
@@ -478,15 +477,13 @@ void dispatch_fini() {  // an iteration of a loop with an ordered part has ended
   here->bumped = false;
 }
 
-pthread_mutex_t* critical_mutex(void** name) {
+Mutex* critical_mutex(void** name) {
   void* found = __atomic_load_n(name, __ATOMIC_ACQUIRE);
-  if (found) return static_cast<pthread_mutex_t*>(found);
-  pthread_mutex_t* made = static_cast<pthread_mutex_t*>(malloc(sizeof(pthread_mutex_t)));
-  pthread_mutex_init(made, nullptr);
+  if (found) return static_cast<Mutex*>(found);
+  Mutex* made = new Mutex;
   if (__atomic_compare_exchange_n(name, &found, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
-  pthread_mutex_destroy(made);
-  free(made);
-  return static_cast<pthread_mutex_t*>(found);
+  delete made;
+  return static_cast<Mutex*>(found);
 }
 
 // Wait until the threads with smaller numbers have done their part of the reduction.
@@ -540,12 +537,8 @@ API void __kmpc_end(void*) {}
 API void __kmpc_push_num_threads(void*, int32_t, int32_t threads) { self()->wanted = threads; }
 API void __kmpc_push_num_threads_strict(void*, int32_t, int32_t threads, int, const char*) { self()->wanted = threads; }
 API void __kmpc_push_proc_bind(void*, int32_t, int) {}
-API void __kmpc_push_num_teams(void*, int32_t, int32_t, int32_t threads) {
-  if (threads > 0) self()->wanted = threads;
-}
-API void __kmpc_push_num_teams_51(void*, int32_t, int32_t, int32_t, int32_t threads) {
-  if (threads > 0) self()->wanted = threads;
-}
+API void __kmpc_push_num_teams(void*, int32_t, int32_t, int32_t threads) { self()->wanted = threads; }
+API void __kmpc_push_num_teams_51(void*, int32_t, int32_t, int32_t, int32_t threads) { self()->wanted = threads; }
 
 static void fill(Team& team, int32_t count, Outlined function, va_list given) {
   if (count > most_arguments) {
@@ -567,11 +560,11 @@ API void __kmpc_fork_call(void*, int32_t count, Outlined function, ...) {
   run(&team, me->wanted > 0 ? me->wanted : default_threads());
 }
 
-API void __kmpc_fork_call_if(void*, int32_t count, Outlined function, int32_t condition, void* argument) {
+API void __kmpc_fork_call_if(void*, int32_t, Outlined function, int32_t condition, void* argument) {
   Team team;
   team.function = function;
   for (void*& each : team.arguments) each = nullptr;
-  if (count > 0) team.arguments[0] = argument;
+  team.arguments[0] = argument;
   Thread* me = self();
   run(&team, !condition ? 1 : me->wanted > 0 ? me->wanted : default_threads());
 }
@@ -645,9 +638,9 @@ API void* __kmpc_copyprivate_light(void*, int32_t, void* data) {
   return team->copied;
 }
 
-API void __kmpc_critical(void*, int32_t, void** name) { pthread_mutex_lock(critical_mutex(name)); }
-API void __kmpc_critical_with_hint(void*, int32_t, void** name, uint32_t) { pthread_mutex_lock(critical_mutex(name)); }
-API void __kmpc_end_critical(void*, int32_t, void** name) { pthread_mutex_unlock(critical_mutex(name)); }
+API void __kmpc_critical(void*, int32_t, void** name) { critical_mutex(name)->lock(); }
+API void __kmpc_critical_with_hint(void*, int32_t, void** name, uint32_t) { critical_mutex(name)->lock(); }
+API void __kmpc_end_critical(void*, int32_t, void** name) { critical_mutex(name)->unlock(); }
 
 API int32_t __kmpc_reduce_nowait(void*, int32_t, int32_t, size_t, void*, void (*)(void*, void*), void**) {
   reduction_turn();
@@ -880,14 +873,12 @@ struct omp_lock_t {
 API void omp_init_lock(omp_lock_t* lock) { lock->mutex = nullptr; }  // who comes first makes it
 API void omp_init_lock_with_hint(omp_lock_t* lock, int) { omp_init_lock(lock); }
 API void omp_destroy_lock(omp_lock_t* lock) {
-  if (!lock->mutex) return;
-  pthread_mutex_destroy(critical_mutex(&lock->mutex));
-  free(lock->mutex);
+  delete static_cast<Mutex*>(lock->mutex);
   lock->mutex = nullptr;
 }
-API void omp_set_lock(omp_lock_t* lock) { pthread_mutex_lock(critical_mutex(&lock->mutex)); }
-API void omp_unset_lock(omp_lock_t* lock) { pthread_mutex_unlock(critical_mutex(&lock->mutex)); }
-API int omp_test_lock(omp_lock_t* lock) { return pthread_mutex_trylock(critical_mutex(&lock->mutex)) == 0; }
+API void omp_set_lock(omp_lock_t* lock) { critical_mutex(&lock->mutex)->lock(); }
+API void omp_unset_lock(omp_lock_t* lock) { critical_mutex(&lock->mutex)->unlock(); }
+API int omp_test_lock(omp_lock_t* lock) { return pthread_mutex_trylock(&critical_mutex(&lock->mutex)->mutex) == 0; }
 
 struct Nested {
   pthread_mutex_t mutex;

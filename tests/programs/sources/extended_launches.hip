@@ -8,12 +8,15 @@
 // OUT: kernel of the name add: 1
 // OUT: values in memory: 77, waited 0
 // OUT: block of half the threads: 512, each whole number of waves tried once: 1
+// OUT: sizes of blocks that are tried: as wanted
+// OUT: too much LDS: 0 blocks of 0, flags: 1 0 1, no place: 1 1
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #define CHECK(call)                                                                              \
   do {                                                                                           \
@@ -91,6 +94,27 @@ int main() {
   CHECK(hipOccupancyMaxPotentialBlockSizeVariableSMem(
       &grid, &block, add, [&](int threads) { return ++tried, threads * 2; }, 512));
   std::printf("block of half the threads: %d, each whole number of waves tried once: %d\n", block, tried * wave == 512);
+  // the limit, then every whole number of waves below it
+  int units = 0, blocks = 0;
+  CHECK(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, 0));
+  for (int limit : {200, wave + 1, wave, 1, 0, 5000}) {
+    std::vector<int> tried_sizes, wanted = {limit == 0 || limit > 1024 ? 1024 : limit};
+    for (int size = 1024; size > 0; size -= wave)
+      if (size < wanted[0]) wanted.push_back(size);
+    CHECK(hipOccupancyMaxPotentialBlockSizeVariableSMem(
+        &grid, &block, add, [&](int threads) { return tried_sizes.push_back(threads), 0; }, limit));
+    CHECK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add, block, 0));
+    if (tried_sizes != wanted || grid != blocks * units) std::printf("another grid for %d: %d of %d\n", limit, grid, block);
+  }
+  std::printf("sizes of blocks that are tried: as wanted\n");
+  CHECK(hipOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, add, [](int) { return 1 << 20; }));
+  const auto none = [](int) { return 0; };
+  std::printf("too much LDS: %d blocks of %d, flags: %d %d %d, no place: %d %d\n", grid, block,
+              hipOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, add, 0, 0, 2) == hipErrorInvalidValue,
+              hipOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, add, 0, 0, 1),
+              hipOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, add, 0, 0, 3) == hipErrorInvalidValue,
+              hipOccupancyMaxPotentialBlockSizeVariableSMem(nullptr, &block, add, none) == hipErrorInvalidValue,
+              hipOccupancyMaxPotentialBlockSizeVariableSMem(&grid, nullptr, add, none) == hipErrorInvalidValue);
   CHECK(hipFree(x));
   return 0;
 }

@@ -67,10 +67,8 @@ INTERNAL int report_unwritten(Check *c, Thread *thread);
 /* The allocation that an address lies in; 0: none. (races.c) */
 INTERNAL Region *region_of(Check *c, u32 access, u64 address);
 
-/* Whether bytes from `offset` on were written: not each of them, none of them, each of them; and: they are now.
-   (written.c) */
-INTERNAL int bits_missing(const u8 *bits, u64 offset, u32 bytes);
-INTERNAL int bits_absent(const u8 *bits, u64 offset, u32 bytes);
+/* Whether bytes from `offset` on were written: none of them, each of them; and: they are now. (written.c) */
+INTERNAL int bits_absent(const u8 *bits, u64 offset, u64 bytes);
 INTERNAL int bits_full(const u8 *bits, u64 offset, u64 bytes);
 INTERNAL void bits_set(u8 *bits, u64 offset, u64 bytes);
 

@@ -229,7 +229,7 @@ static int global_lane(Check *c, Wave *wave, u32 access, u32 action, u32 bytes, 
   if (r->bits) {
     if (action != WRITE) {
       const u8 *bits = (const u8 *)r->bits;
-      int missing = c->compiled ? bits_absent(bits, offset, bytes) : bits_missing(bits, offset, bytes);
+      int missing = c->compiled ? bits_absent(bits, offset, bytes) : !bits_full(bits, offset, bytes);
       if (missing && !(role->flags & ROLE_PARTIAL)) keep_unwritten(c, wave, access, lane, address);
     }
     if (action != READ) bits_set((u8 *)r->bits, offset, bytes);

@@ -3,45 +3,38 @@
 
 #include "checked.h"
 
-int bits_missing(const u8 *bits, u64 offset, u32 bytes) {
-  for (u64 i = offset; i < offset + bytes; i++) if (!((bits[i >> 3] >> (i & 7)) & 1)) return 1;
-  return 0;
+/* Of a stretch of bytes from `offset` on up to `end`: the bits of those that are in the word of the first one. Gives
+   where the next word begins. (There are whole words for each allocation, and one more: Arena._bits.) */
+static inline u64 in_word(u64 offset, u64 end, u64 *mask) {
+  u64 next = (offset | 63) + 1;
+  *mask = ~0ull << (offset & 63);
+  if (next > end) *mask &= ~0ull >> (next - end);
+  return next;
 }
-int bits_absent(const u8 *bits, u64 offset, u32 bytes) {
-  for (u64 i = offset; i < offset + bytes; i++) if ((bits[i >> 3] >> (i & 7)) & 1) return 0;
+
+int bits_absent(const u8 *bits, u64 offset, u64 bytes) {
+  const Loose64 *words = (const Loose64 *)bits;
+  for (u64 at = offset, end = offset + bytes, next, mask; at < end; at = next) {
+    next = in_word(at, end, &mask);
+    if (words[at / 64] & mask) return 0;
+  }
   return 1;
 }
 
-/* Whether each of `bytes` from `offset` on was written. */
 int bits_full(const u8 *bits, u64 offset, u64 bytes) {
-  u64 end = offset + bytes;
-  while (offset < end && (offset & 63)) {
-    if (!((bits[offset >> 3] >> (offset & 7)) & 1)) return 0;
-    offset++;
-  }
-  while (offset + 64 <= end) {
-    if (*(const u64 *)(bits + (offset >> 3)) != ~0ull) return 0;
-    offset += 64;
-  }
-  while (offset < end) {
-    if (!((bits[offset >> 3] >> (offset & 7)) & 1)) return 0;
-    offset++;
+  const Loose64 *words = (const Loose64 *)bits;
+  for (u64 at = offset, end = offset + bytes, next, mask; at < end; at = next) {
+    next = in_word(at, end, &mask);
+    if (~words[at / 64] & mask) return 0;
   }
   return 1;
 }
 
 void bits_set(u8 *bits, u64 offset, u64 bytes) {
-  u64 end = offset + bytes;
-  while (offset < end && (offset & 63)) {
-    if (!(offset & 3) && offset + 4 <= end) { bits[offset >> 3] |= (u8)(15 << (offset & 7)); offset += 4; continue; }
-    bits[offset >> 3] |= (u8)(1 << (offset & 7));
-    offset++;
-  }
-  while (offset + 64 <= end) { *(u64 *)(bits + (offset >> 3)) = ~0ull; offset += 64; }
-  while (offset < end) {
-    if (!(offset & 3) && offset + 4 <= end) { bits[offset >> 3] |= (u8)(15 << (offset & 7)); offset += 4; continue; }
-    bits[offset >> 3] |= (u8)(1 << (offset & 7));
-    offset++;
+  Loose64 *words = (Loose64 *)bits;
+  for (u64 at = offset, end = offset + bytes, next, mask; at < end; at = next) {
+    next = in_word(at, end, &mask);
+    words[at / 64] |= mask;
   }
 }
 

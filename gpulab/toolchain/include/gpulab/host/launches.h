@@ -134,7 +134,7 @@ static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
                                                                                 SharedBytes shared_bytes, int limit = 0,
                                                                                 unsigned int flags = 0) {
   if (!grid || !block) return hipErrorInvalidValue;
-  int device = 0, wave = 0, units = 0, most_resident = 0;
+  int device{}, wave{}, units{}, most_resident{};
   hipFuncAttributes attributes;
   hipError_t error = hipGetDevice(&device);
   if (!error) error = hipDeviceGetAttribute(&wave, hipDeviceAttributeWarpSize, device);
@@ -144,9 +144,8 @@ static inline hipError_t hipOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
   int largest = attributes.maxThreadsPerBlock;
   if (limit > 0 && limit < largest) largest = limit;
   *grid = *block = 0;
-  for (int threads = (largest + wave - 1) / wave * wave; threads > 0; threads -= wave) {
-    const int size = threads < largest ? threads : largest;
-    int blocks = 0;
+  for (int size = largest; size > 0; size = (size - 1) / wave * wave) {
+    int blocks{};
     error = hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         &blocks, reinterpret_cast<const void*>(function), size, static_cast<size_t>(shared_bytes(size)), flags);
     if (error) return error;
