@@ -89,6 +89,11 @@ class Ends(queue.Queue[Any]):
 def ready(client: Client, **more: Any) -> DaskPool:
     made = DaskPool("tcp://x:1", task=tasks.grade, **more)
     made._client, made._ends = client, Ends()
+
+    def connect() -> None:
+        raise AssertionError("there is a connection")
+
+    made._connect = connect  # type: ignore[method-assign]
     return made
 
 
@@ -245,7 +250,7 @@ def test_patience_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         ends(Client({}, {}), "x", patience=30.0)
     assert found.value.what == "There has been no worker for 30 seconds on the cluster tcp://x:1."
     assert 130 < clock.now < 140
-    assert DaskPool()._patience == pools.PATIENCE
+    assert DaskPool()._patience == pools.PATIENCE == 300
     assert DaskPool(patience=0.0)._patience == 0.0
 
 

@@ -410,6 +410,25 @@ def test_a_copy_that_was_worked_in_counts_before_what_was_given_out(tmp_path: Pa
     }  # fmt: skip
 
 
+def test_a_file_with_the_exercises_own_name_counts_before_copies(tmp_path: Path) -> None:
+    """Of copies alone nobody can say which was meant; where nothing is read, the first of the best names is told."""
+    other, third = (KERNEL.replace("{\n}", f"{{ y[0] = {number}; }}") for number in (2, 3))
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "ann" / "saxpy-guard (1).hip", other)
+    write(tmp_path / "bob" / "saxpy-guard (2).hip", third)
+    write(tmp_path / "bob" / "saxpy-guard (1).hip", other)
+    write(tmp_path / "cy" / "a" / "saxpy-guard" / "mine.hip", "")
+    write(tmp_path / "cy" / "b" / "saxpy-guard.hip", " ")
+    write(tmp_path / "cy" / "c" / "saxpy-guard.ipynb", "{")
+    rows = {row.student: (row.answer, row.problem, row.where) for row in submissions(tmp_path, ["saxpy-guard"])}
+    copies = ["saxpy-guard (1).hip", "saxpy-guard (2).hip"]
+    assert rows == {
+        "ann": (KERNEL, "", "saxpy-guard.hip"),
+        "bob": (None, f"different answers in {copies[0]}, {copies[1]}", copies[0]),
+        "cy": (None, "saxpy-guard.hip: it is empty", "b/saxpy-guard.hip"),
+    }
+
+
 def test_files_of_other_weeks_and_of_the_course_are_no_rows(tmp_path: Path) -> None:
     """A folder that grows week by week, and a whole copy that is handed in."""
     write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)

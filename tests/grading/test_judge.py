@@ -12,8 +12,10 @@ from gpulab.grading import judge as judging
 from gpulab.grading import report
 from gpulab.grading.bench import WrongSignature
 from gpulab.grading.case import Array, Case, Run, Value, combinations, sentinel
+from gpulab.grading.causes import causes_of
 from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.judge import judge, smaller
+from gpulab.grading.judgement import STEADY, Failure
 from gpulab.grading.library import load
 from gpulab.grading.submission import cells_run, check, first_line_of, is_outdated, source_of
 from gpulab.grading.verdict import Verdict
@@ -226,6 +228,15 @@ def test_a_launch_at_the_limit_misses_what_is_asked_of_its_speed():
     assert [len(kernel.launches) for kernel in bench.prepared] == [7, 7]
     # where nothing is asked of the speed, it is a loop that does not end
     assert judge(tiny(), "source", PythonBench(forever)).cause == "never-ends"
+
+
+def test_what_a_failure_keeps_while_its_input_becomes_smaller():
+    few = Requirement("few", "at most 8 elements", lambda outcome: "")
+    cause = causes_of(tiny())[0]
+    assert Failure(None, None, few).key == "requirement few"
+    assert Failure(None, cause).key == f"cause {cause.name}"
+    assert Failure(None, None).key == "unrecognised"
+    assert (few.shrinks, STEADY.shrinks) == (True, False)
 
 
 def test_requirement_beyond_output():
