@@ -315,6 +315,39 @@ def test_an_update_that_is_broken_off_anywhere_is_finished_by_the_next(
     assert copy.update(mine).lines == []
 
 
+def test_what_an_update_that_was_broken_off_has_merged_is_not_merged_again(
+    mine: Path, release: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is written, its base not yet; meanwhile the learner removes a cell that came with it."""
+    release.put(TASK, notebook("# Fill", "# More", "%%hip\n// YOUR CODE HERE", "check()"))
+    write = copy._write
+
+    def dying(path: Path, data: bytes) -> None:
+        if path == mine / ".gpulab" / "release" / TASK:
+            raise KeyboardInterrupt
+        write(path, data)
+
+    monkeypatch.setattr(copy, "_write", dying)
+    with pytest.raises(KeyboardInterrupt):
+        copy.update(mine)
+    monkeypatch.setattr(copy, "_write", write)
+    there = nbformat.read(mine / TASK, as_version=4)
+    assert there.cells.pop(1).source == "# More"
+    nbformat.write(there, mine / TASK)
+    assert copy.update(mine).lines == []
+    assert texts(mine) == ["# Fill", "%%hip\n// YOUR CODE HERE", "check()"]
+
+
+def test_a_notebook_that_says_no_edition_is_not_written_without_need(mine: Path, release: Course) -> None:
+    there = nbformat.read(mine / TASK, as_version=4)
+    there.metadata = {}
+    nbformat.write(there, mine / TASK)
+    before = (mine / TASK).read_bytes()
+    release.put("docs/timing.md", "# Other times\n")
+    assert copy.update(mine).lines == ["docs/timing.md: renewed"]
+    assert (mine / TASK).read_bytes() == before
+
+
 def test_a_first_copy_that_is_broken_off_is_finished(
     release: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

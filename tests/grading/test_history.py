@@ -453,3 +453,13 @@ def test_cells_of_strangers():
     assert learned.imported(f"{HEAD}\r\n{row}\r\n", ".csv") == {
         "a b": Done(True, 0, 0, 0, {1: 1, 2: 2, 3: 3}, {"ok": 2, "ok-too": 5}, "", "2026-01-01")
     }
+
+
+def test_progress_is_shown_as_a_widget(file, monkeypatch):
+    """By its name, and as the value of a cell."""
+    shown = []
+    monkeypatch.setattr(history.Progress, "instrument", lambda self: SimpleNamespace(show=lambda: shown.append(self)))
+    found = history.Progress({})
+    found.show()
+    found._ipython_display_()
+    assert shown == [found, found]

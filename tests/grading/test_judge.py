@@ -15,7 +15,7 @@ from gpulab.grading.case import Array, Case, Run, Value, combinations, sentinel
 from gpulab.grading.causes import causes_of
 from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.judge import judge, smaller
-from gpulab.grading.judgement import STEADY, Failure
+from gpulab.grading.judgement import STEADY, Failure, _measured
 from gpulab.grading.library import load
 from gpulab.grading.submission import cells_run, check, first_line_of, is_outdated, source_of
 from gpulab.grading.verdict import Verdict
@@ -228,6 +228,25 @@ def test_a_launch_at_the_limit_misses_what_is_asked_of_its_speed():
     assert [len(kernel.launches) for kernel in bench.prepared] == [7, 7]
     # where nothing is asked of the speed, it is a loop that does not end
     assert judge(tiny(), "source", PythonBench(forever)).cause == "never-ends"
+
+
+def test_a_requirement_that_fails_on_a_run_that_went_wrong_says_what_went_wrong():
+    """Where the run that is measured was right, the fault is the requirement's."""
+
+    def breaks(outcome):
+        raise ZeroDivisionError("no launches")
+
+    asked = Requirement("few", "few", breaks)
+    outcome = SimpleNamespace(
+        unsteady="the run that is measured was stopped", case=SimpleNamespace(text=lambda: "n = 5")
+    )
+    assert _measured(tiny(), outcome, asked) == outcome.unsteady
+    outcome.unsteady = ""
+    with pytest.raises(CheckError) as error:
+        _measured(tiny(), outcome, asked)
+    assert error.value.what == (
+        "The requirement 'few' of exercise 'tiny' failed on n = 5: ZeroDivisionError: no launches"
+    )
 
 
 def test_what_a_failure_keeps_while_its_input_becomes_smaller():
