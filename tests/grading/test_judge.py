@@ -422,6 +422,44 @@ def test_a_case_that_shows_a_pattern(shapes, large):
     assert judging._large(case) is large
 
 
+@pytest.mark.parametrize(
+    ("cases", "first", "smallest", "tried", "drawn"),
+    [
+        ((20,), 20, 12, [], 12),  # large enough as it is
+        ((20,), 20, 1, [10], 10),  # the first that failed, as small as it goes
+        ((9, 40, 20), 9, 1, [40, 20, 20, 10], 10),  # another case of the exercise, the first that fails
+        ((9, 30, 40, 50, 60), 9, 1, [30, 40, 50, 20, 10], 10),  # of three; 30 is right
+        ((9, 30), 9, 1, [30], 1),
+        ((9,), 9, 1, [], 1),
+    ],
+)
+def test_the_failure_that_is_drawn(cases, first, smallest, tried, drawn):
+    """The smallest that has ten elements or more."""
+    exercise = tiny(cases=tuple({"n": n} for n in cases), causes=(Cause("own", "t", lambda seen: True, "why", "next"),))
+    sizes = []
+
+    def run(case, buffers, limit, *more):
+        sizes.append(case.parameters["n"])
+        results = {}
+        for each in buffers:
+            data = each.contents.copy()
+            if each.array.is_output:
+                data[each.guard : each.guard + each.array.data.size] = each.array.expected + (sizes[-1] != 30)
+            results[each.array.name] = data
+        return Run(results)
+
+    kernel = SimpleNamespace(run=run, arch="gfx942", wave_size=64, resources={}, isa={})
+    one, other = (
+        judging.examine(exercise, judging.run_case(exercise, kernel, "source", exercise.case({"n": n})))
+        for n in (first, smallest)
+    )
+    sizes.clear()
+    found = judging.visible(exercise, kernel, "source", one, other)
+    assert sizes[::2] == sizes[1::2] == tried
+    assert found.outcome.case.parameters == {"n": drawn}
+    assert (found is other) is (drawn == smallest)
+
+
 def test_source_is_found_in_what_a_learner_passes():
     class Module:
         source = "__global__ void k() {}"
