@@ -126,8 +126,8 @@ def _around(array: Array, first: int) -> Region:
         height = -(-array.data.size // width)
     first = min(max(first, 0), max(array.data.size - 1, 0))
     rows, columns = min(height, SIDE), min(width, SIDE)
-    row = min(max(first // max(width, 1) - SIDE // 4, 0), height - rows)
-    column = min(max(first % max(width, 1) - SIDE // 4, 0), width - columns)
+    row = min(max(first // width - SIDE // 4, 0), height - rows)
+    column = min(max(first % width - SIDE // 4, 0), width - columns)
     indices = [
         (row + r) * width + column + c
         for r in range(rows)

@@ -208,6 +208,8 @@ COUNTED = np.arange(1.0, 101)
         ("moved", but(7, wanted=np.roll(COUNTED[:24], 1)), COUNTED[:24], False),
         ("moved", np.roll(np.tile([1.0, 2], 8), 1), np.tile([1.0, 2], 8), False),
         ("moved", np.roll(np.tile(COUNTED[:4], 4), 1), np.tile(COUNTED[:4], 4), True),
+        ("moved", np.roll(np.tile(COUNTED[:10], 4), 1), np.tile(COUNTED[:10], 4), True),
+        ("moved", np.roll(np.tile(COUNTED[:9], 5)[:40], 1), np.tile(COUNTED[:9], 5)[:40], False),
     ],
 )  # fmt: skip
 def test_where_a_pattern_begins(pattern, found, wanted, holds):
@@ -266,7 +268,7 @@ def later(count, size=100, first=25):
     [
         (later(75), 25, True), (later(57), 25, True), (later(56), 25, False),  # three quarters of 75 are 56.25
         (later(76), 25, False),  # one of block 0
-        (later(75), 50, False),  # two blocks alone
+        (later(50), 50, False), (later(51), 49, True),  # two blocks alone
         (later(66), 34, True), (later(67), 34, False),
     ],
 )  # fmt: skip
