@@ -105,7 +105,13 @@ def test_a_bundle_that_lacks_something_is_refused(small: Path, tmp_path: Path, m
         making.bundle(tmp_path / "bundle", small)
 
 
-def test_what_cannot_be_bundled_is_said_before_anything_is_downloaded(tmp_path: Path) -> None:
+def test_what_cannot_be_bundled_is_said_before_anything_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pip(*words: str, **more: object) -> None:
+        raise AssertionError("pip was asked")
+
+    monkeypatch.setattr(making, "_pip", pip)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "thesis.tex").write_text("")
     with pytest.raises(GpulabError, match=r"holds other things: thesis.tex"):
