@@ -192,3 +192,11 @@ def test_the_notebook_as_it_is_written() -> None:
         more = {key: cell[key] for key in cell.keys() - {"cell_type", "id", "metadata", "source"}}
         assert more == ({"execution_count": None, "outputs": []} if kind == "code" else {})
     assert [len(cell["source"]) for cell in found["cells"]][:3] == [3, 1, 8]
+
+
+def test_a_notebook_that_is_there_stays(tmp_path: Path) -> None:
+    dashboard.write(tmp_path)
+    assert (tmp_path / "dashboard.ipynb").read_text(encoding="utf-8") == dashboard.notebook()
+    (tmp_path / "dashboard.ipynb").write_text("mine")
+    dashboard.write(tmp_path)
+    assert (tmp_path / "dashboard.ipynb").read_text() == "mine"

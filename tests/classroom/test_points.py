@@ -174,3 +174,10 @@ def test_points_in_the_notebook_of_learners(
         cells = [new_code_cell("x", metadata={"nbgrader": mark} if mark else {}) for mark in marks]
         (tmp_path / "exercises" / "a" / "a.ipynb").write_text(writes(new_notebook(cells=cells)))
     assert notebook_points("a") == points
+
+
+def test_a_criterion_without_a_share_counts_for_nothing() -> None:
+    scheme = Scheme({"visible": Fraction(1)}, {"a": Fraction(10)})
+    met = {"visible": True, "hidden": False, "faults": False, "conflicts": False}
+    assert scheme.earned("a", False, criteria(**met)) == 10
+    assert Scheme({"limits": Fraction(1)}, {"a": Fraction(10)}).earned("a", False, criteria(**met)) == 0

@@ -600,6 +600,7 @@ def test_names_in_messages_are_three_at_most(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ['{"cells": [0, 1, 2, 3]}', '{"cells": [[[[]]]]}', '{"cells": [{}, {}]}'])
 def test_parts_of_a_notebook_are_counted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commas, and what opens lists and objects: five of them in each of these."""
+    assert notebook.PARTS == 1_000_000
     monkeypatch.setattr(notebook, "PARTS", 5)
     assert notebook.cells(text) == []
     monkeypatch.setattr(notebook, "PARTS", 4)
@@ -609,6 +610,7 @@ def test_parts_of_a_notebook_are_counted(text: str, monkeypatch: pytest.MonkeyPa
 
 def test_the_longest_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes of UTF-8 count, not letters."""
+    assert notebook.ANSWER_BYTES == 256 * 1024
     monkeypatch.setattr(notebook, "ANSWER_BYTES", 2048)
     assert notebook.short("é" * 1024) == "é" * 1024
     with pytest.raises(Unreadable, match=r"^the answer is longer than 2 KB$"):
