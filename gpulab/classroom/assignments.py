@@ -43,7 +43,7 @@ STUBS = {
 def language(source: str) -> str:
     """ "c++" for a cell that starts with one of gpulab's compiling magics, the name of a language that has none and
     whose kernels stand in it, else "python"."""
-    words = source.split(None, 1)
+    words = source.split()
     if words and words[0] in CELL_LANGUAGES:
         return CELL_LANGUAGES[words[0]]
     return next((each.name for each in _without_magic() if each.defines(source, r"\w+")), "python")

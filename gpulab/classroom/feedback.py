@@ -48,7 +48,7 @@ def _points(row: GradedExercise) -> str:
 
 
 def _section(row: GradedExercise) -> str:
-    mark = html.escape(row.exercise, quote=True)
+    mark = html.escape(row.exercise)
     parts = [
         f'<h2 id="{mark}">{_text(row.exercise)}: {_mark(row)}, {_points(row)}</h2>',
         f"<p>{_text(row.headline)}</p>",
@@ -77,7 +77,7 @@ def page(student: str, rows: Sequence[GradedExercise], title: str = "Feedback") 
     mine = [row for row in rows if row.student == student]
     graded = [row for row in mine if row.exercise]
     summary = "".join(
-        f'<tr><th scope="row"><a href="#{html.escape(row.exercise, quote=True)}">{_text(row.exercise)}</a></th>'
+        f'<tr><th scope="row"><a href="#{html.escape(row.exercise)}">{_text(row.exercise)}</a></th>'
         f'<td>{_mark(row)}</td><td class="number">{_points(row)}</td></tr>'
         for row in graded
     )

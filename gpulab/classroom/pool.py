@@ -275,7 +275,8 @@ class DaskPool:
         flying: dict[Any, Job] = {}
         deaths: Counter[str] = Counter()
         known: dict[str, int] = {}
-        lost, seen, looked, number = 0, time.monotonic(), 0.0, 0
+        lost = number = 0
+        seen = looked = time.monotonic()
         ended: Done | None = None  # it is given out when its worker has the next job
         while waiting or alone or flying or ended:
             now = time.monotonic()

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -39,10 +39,10 @@ class RunSummary:
         seconds: that the grading took.
     """
 
-    rows: list[GradedExercise] = field(default_factory=list)
-    graded: int = 0
-    taken: int = 0
-    seconds: float = 0.0
+    rows: list[GradedExercise]
+    graded: int
+    taken: int
+    seconds: float
 
 
 def seed_of(out: Path, wanted: int | None) -> int:
@@ -108,17 +108,17 @@ def grade_class(
     """
     jobs = jobs_of(submissions, seed, seconds, trusted, jail)
     by_key = {job.key: job for job in jobs.values()}
-    run = RunSummary()
+    graded = 0
     problems: dict[str, str] = {}
     begun = time.monotonic()
     with Results(out / RESULTS) as store:
         left = [job for key, job in by_key.items() if key not in store.found]
-        run.taken = len(by_key) - len(left)
+        taken = len(by_key) - len(left)
         same = len(jobs) - len(by_key)
         say(
             f"{len(submissions)} rows, {len(jobs)} answers"
             + (f", {same} of them the same as another" if same else "")
-            + (f"; {run.taken} results are there from before" if run.taken else "")
+            + (f"; {taken} results are there from before" if taken else "")
             + (f"; {len(left)} to grade." if left else "; nothing is left to grade.")
         )
         if left:
@@ -132,7 +132,7 @@ def grade_class(
                         problems[done.job.key] = done.problem or str(result and result.get("headline"))
                     else:
                         _keep(store, done.job.key, result)
-                        run.graded += 1
+                        graded += 1
                     if progress is not None:
                         progress.step(len(left))
         verdicts: dict[Submission, Plain] = {
@@ -140,10 +140,9 @@ def grade_class(
         }
     if progress is not None:
         progress.end()
-    run.seconds = time.monotonic() - begun
+    seconds_taken = time.monotonic() - begun
     why = {each: problems[job.key] for each, job in jobs.items() if job.key in problems}
-    run.rows = rows(submissions, verdicts, why, scheme)
-    return run
+    return RunSummary(rows(submissions, verdicts, why, scheme), graded, taken, seconds_taken)
 
 
 def _keep(store: Results, key: str, result: Plain) -> None:

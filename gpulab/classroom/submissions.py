@@ -382,11 +382,11 @@ def _best(listed: Sequence[_Candidate]) -> list[_Candidate]:
     return [each for each in answered if each.rank == min(other.rank for other in answered)]
 
 
-def _written_in(listed: Sequence[_Candidate]) -> Sequence[_Candidate]:
+def _written_in(exercise: str, listed: Sequence[_Candidate]) -> Sequence[_Candidate]:
     """Without those that are as the course gives them out, if there are others: a copy was worked in."""
     if len({each.answer for each in listed if each.answer is not None}) < 2:
         return listed
-    given = _released(listed[0].exercise)
+    given = _released(exercise)
     return [each for each in listed if each.answer is None or each.answer.strip() != given]
 
 
@@ -404,7 +404,7 @@ def _chosen(student: str, exercise: str, listed: Sequence[_Candidate], others: S
     """The one that counts. Several with different answers are a problem: nobody can say which one was meant."""
     if not listed:
         return Submission(student, exercise, None, NOT_HANDED_IN, ", ".join(sorted(each.where for each in others)))
-    best = _best(_written_in(listed))
+    best = _best(_written_in(exercise, listed))
     exact = [each for each in best if os.path.splitext(each.where.rpartition("/")[2])[0] == exercise] or best
     if not exact:
         first = min(listed, key=lambda each: (each.rank, each.where))

@@ -62,7 +62,7 @@ def nearest(folder: Path) -> Path | None:
     return next((each for each in (folder, *folder.parents) if is_copy(each)), None)
 
 
-def release(solutions: bool = False) -> dict[str, Path]:
+def release(solutions: bool) -> dict[str, Path]:
     """The files of this release: their names in a copy, and where they stand. Raises GpulabError without a course."""
     top = course.learners()
     found = {path.relative_to(top).as_posix(): path for part in PARTS for path in _files(top / part)}
@@ -199,7 +199,7 @@ def _one(folder: Path, name: str, source: Path | None, version: str, done: Updat
                 path.parent.rmdir()  # if it was the last
         elif ours is not None:
             done.lines.append(f"{name}: kept, with what you wrote; the course has it no more")
-        kept.unlink(missing_ok=True)
+        kept.unlink()
         return
     if ours is None:
         _write(path, theirs)

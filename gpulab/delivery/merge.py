@@ -36,10 +36,10 @@ class Merged:
     learner's."""
 
     notebook: Notebook
-    renewed: int = 0
-    added: int = 0
-    removed: int = 0
-    below: int = 0
+    renewed: int
+    added: int
+    removed: int
+    below: int
 
 
 def content(cell: Cell) -> tuple[str, str, str]:

@@ -73,7 +73,8 @@ def main(arguments: "list[str]") -> int:
         try:
             failed = subprocess.call(command, env=surround, cwd=str(here))
         except OSError as error:
-            failed, _ = 1, print(error)
+            print(error)
+            failed = True
         if failed:
             print("It failed: " + what + ".")
             return 1

@@ -58,8 +58,7 @@ def take(folder: Path, target: Path | None = None) -> tuple[int, int]:
     files = size = 0
     try:
         for part in parts:
-            for at, folders, names in os.walk(folder / part):
-                folders[:] = [name for name in folders if not Path(at, name).is_symlink()]
+            for at, _, names in os.walk(folder / part):  # links to folders are not followed
                 for name in names:
                     source = Path(at, name)
                     to = target / source.relative_to(folder)

@@ -222,7 +222,7 @@ def _nearest(lines: list[str], old: tuple[str, ...]) -> str:
     missing = next((line for line in old if line not in lines), None)
     if missing is None:
         return "each line stands there, but not one behind the other."
-    near = difflib.get_close_matches(missing, lines, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(missing, lines, cutoff=0.5)
     if not near:
         return f"nothing there is like {missing.strip()!r}."
     return f"instead of {missing!r} there is, in line {lines.index(near[0]) + 1}, {near[0]!r}."

@@ -124,10 +124,10 @@ def _around(array: Array, first: int) -> Region:
     else:
         width = SIDE if array.data.size > 64 else min(8, max(array.data.size, 1))
         height = -(-array.data.size // width)
-    first = min(max(first, 0), max(array.data.size - 1, 0))
+    first = max(min(first, array.data.size - 1), 0)
     rows, columns = min(height, SIDE), min(width, SIDE)
-    row = min(max(first // max(width, 1) - SIDE // 4, 0), height - rows)
-    column = min(max(first % max(width, 1) - SIDE // 4, 0), width - columns)
+    row = min(max(first // width - SIDE // 4, 0), height - rows)
+    column = min(max(first % width - SIDE // 4, 0), width - columns)
     indices = [
         (row + r) * width + column + c
         for r in range(rows)

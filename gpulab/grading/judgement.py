@@ -88,7 +88,6 @@ FROM_KERNELS: Requirement[ProgramOutcome] = Requirement(
     from_kernels.complaint,
     "Let kernels store the results in device memory, copy them to the host, and print what was copied.",
     when=lambda case: isinstance(case, ProgramCase) and bool(case.computed),
-    shrinks=False,
 )
 """What every program is asked whose cases say what kernels must compute."""
 

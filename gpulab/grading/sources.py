@@ -28,7 +28,7 @@ def in_loop(source: str, pattern: str) -> bool:
 def _closing(code: str, start: int) -> int:
     """Where the bracket at `start` is closed again; the end of the text, if it is not."""
     pairs = {"(": ")", "{": "}"}
-    opening = code[start : start + 1] if start >= 0 else ""
+    opening = code[start : start + 1]  # nothing at -1
     if opening not in pairs:
         return len(code)
     depth = 0

@@ -96,7 +96,7 @@ class Verdict:
     @property
     def text(self) -> str:
         """The whole report as plain text, at most 100 columns wide where it can be broken."""
-        width = max((len(row.label) for row in self.rows), default=0) + 2
+        width = len(max((row.label for row in self.rows), key=len, default="")) + 2
         parts = [self.headline]
         for row in self.rows:
             indent = " " * (width + 2)
@@ -126,7 +126,7 @@ class Verdict:
             value = preformatted(row.text) if row.block else html.escape(row.text)
             link = from_here(self.link) if self.link and not row.block and row.label == "read" else ""
             if link:
-                value = f'<a href="{html.escape(link, quote=True)}">{value}</a>'
+                value = f'<a href="{html.escape(link)}">{value}</a>'
             rows.append(
                 f'<tr><th scope="row" style="{cell}">{html.escape(row.label)}</th><td style="{cell}">{value}</td></tr>'
             )

@@ -52,7 +52,7 @@ class Channel:
 
         flat = [np.ascontiguousarray(array).reshape(-1) for array in arrays]
         described = {**header, "arrays": [[array.dtype.str, int(array.size)] for array in flat]}
-        raw = json.dumps(described, allow_nan=True).encode()
+        raw = json.dumps(described).encode()
         self._put(_LENGTHS.pack(len(raw), sum(array.nbytes for array in flat)) + raw)
         for array in flat:
             if array.nbytes:

@@ -29,6 +29,9 @@ from gpulab.classroom import assignments
         ("%%hipx", "python"),
         ("", "python"),
         (" \n ", "python"),
+        ("__global__ void k() {}", "python"),
+        ("import triton\n\n@triton.jit\ndef blend(a, b):\n    pass", "triton"),
+        ("# @triton.jit", "python"),
     ],
 )
 def test_the_language_of_a_cell(source: str, language: str) -> None:
@@ -54,11 +57,12 @@ def test_a_solution_gives_way_to_the_stub_of_its_own_language() -> None:
         "%%hip": ["    // YOUR CODE HERE"],
         "import gpulab": ["    # YOUR CODE HERE", "    raise NotImplementedError()"],
         "%%cuda": ["    // YOUR CODE HERE"],
+        "@triton.jit\ndef blend(a):": ["    # YOUR CODE HERE", "    pass"],
     }
     text = "\nbegin\n    ### BEGIN SOLUTION\n    secret\n    ### END SOLUTION\nend"
     made = through(assignments.ClearSolutions, *(graded(first + text) for first in stubs))
     assert [cell.source.splitlines() for cell in made] == [
-        [first, "begin", *stub, "end"] for first, stub in stubs.items()
+        [*first.split("\n"), "begin", *stub, "end"] for first, stub in stubs.items()
     ]
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,9 +68,10 @@ def test_a_report_cannot_go_into_a_file(tmp_path: Path) -> None:
         command.grade_folder(asked("--out", str(tmp_path / "graded")))
 
 
-def test_exercises_without_commas_are_not_taken_for_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["--out graded --exercises saxpy-guard", "--out graded", "--exercises saxpy-guard"])
+def test_exercises_without_commas_are_not_taken_for_files(tmp_path: Path, words: str) -> None:
     """gpulab grade submitted --out graded --exercises saxpy-guard first-fill"""
-    wrong = asked("--out", "graded", "--exercises", "saxpy-guard", what=str(tmp_path))
+    wrong = asked(*words.split(), what=str(tmp_path))
     wrong.files = ["first-fill"]
     with pytest.raises(CheckError, match=r"first-fill: names behind .* and a class has none"):
         command.grade_files(wrong)
@@ -151,6 +155,65 @@ def test_results_of_before(run: dict[str, Any], tmp_path: Path) -> None:
     assert (tmp_path / "results.jsonl.before").read_text() == "before"
     command.grade_folder(asked("--out", str(tmp_path), "--no-resume"))
     assert (tmp_path / "results.jsonl.before").read_text() == "before"
+
+
+def test_attempts_of_a_class_and_files_of_learners(
+    run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Attempts are noted once; of exercises that are not graded now nothing is said."""
+    out, progress = tmp_path / "out", tmp_path / "progress"
+    progress.mkdir()
+    (progress / "eve.json").write_text(
+        json.dumps(
+            {"exercises": {"saxpy-guard": {"attempts": 2}, "first-fill": {"attempts": 4}, "gone": {"attempts": 1}}}
+        )
+    )
+    (progress / "fay.txt").write_text("")
+    verdict = Verdict("first-fill", "wrong", "Head", (), "", "off-by-one")
+
+    def graded(exercise: str, *words: str) -> list[list[str]]:
+        run["rows"] = [replace(row("ann", "wrong", 0, exercise), cause="off-by-one", answer="a", verdict=verdict)]
+        assert command.grade_folder(asked("--out", str(out), *words)) == 0
+        lines = list(csv.reader((out / "learning.csv").read_text(encoding="utf-8").splitlines()))[1:]
+        assert len(json.loads((out / "learning.json").read_text(encoding="utf-8"))) == len(lines)
+        return [[*line[:5], line[9]] for line in lines]
+
+    own = ["ann", "saxpy-guard", "handed in", "begun", "1", "off-by-one 1"]
+    assert graded("saxpy-guard") == graded("saxpy-guard") == [own]
+    capsys.readouterr()
+    both = [["eve", id, "exported", "begun", times, ""] for id, times in (("first-fill", "4"), ("saxpy-guard", "2"))]
+    assert graded("first-fill", "--progress", str(progress)) == [[own[0], "first-fill", *own[2:]], *both]
+    read = "fay.txt: not read: its name ends in neither .csv nor .json."
+    left = "of exercises that are not graded here: left out."
+    assert capsys.readouterr().out.splitlines()[:2] == [read, f"1 record {left}"]
+    words = ["--progress", str(progress), "--exercises", "saxpy-guard"]
+    assert graded("saxpy-guard", *words) == [own, both[1]]
+    assert capsys.readouterr().out.splitlines()[:2] == [read, f"2 records {left}"]
+
+
+def test_a_gradebook_is_called_new_only_if_it_is(
+    run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "old.db").write_text("")
+    for place, new in ((tmp_path / "new.db", True), (tmp_path / "old.db", False), ("sqlite:///new.db", False)):
+        command.grade_folder(asked("--out", str(tmp_path / "out"), "--gradebook", str(place)))
+        said = capsys.readouterr().out
+        assert f"into {place}\n" in said
+        assert (f"{place} is a new gradebook" in said) is new
+
+
+def test_ctrl_c_is_said_and_goes_on(
+    run: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gpulab.classroom.run, "grade_class", stop)
+    with pytest.raises(KeyboardInterrupt):
+        command.grade_folder(asked("--out", str(tmp_path)))
+    assert (
+        capsys.readouterr().out == "\nStopped. What was graded by now is kept; the same command goes on from there.\n"
+    )
 
 
 def test_what_a_class_needs(run: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,11 @@ def test_a_notebook_of_another_assignment_and_cells_with_other_points(tmp_path: 
             book.add_grade_cell(name, "first-fill", "week1", max_score=worth, cell_type="code")
     gradebook.write(str(path), ROWS)
     assert scores(path, "week1") == {"ann": (4, 4), "bob": (3, 4), "cy": (0, 4)}
+    third = replace(RIGHT, student="gus", points=Fraction(1), full=Fraction(3))
+    nothing = replace(RIGHT, student="hal", points=Fraction(0), full=Fraction(0))
+    assert gradebook.write(str(path), [third, nothing]) == []
+    found = scores(path, "week1")
+    assert (found["gus"], found["hal"]) == ((1 + 0.3333, 4), (0, 4)), "each cell's score has four digits"
 
 
 def test_what_nbgrader_or_the_instructor_found_otherwise_is_said(tmp_path: Path) -> None:
@@ -75,8 +80,12 @@ def test_why_an_answer_without_points_could_not_be_read_is_said(tmp_path: Path) 
 
 
 def test_errors_are_sentences(tmp_path: Path) -> None:
-    with pytest.raises(CheckError, match="cannot be written"):
-        gradebook.write(str(tmp_path / "absent" / "gradebook.db"), [RIGHT])
+    absent = tmp_path / "absent" / "gradebook.db"
+    with pytest.raises(CheckError) as error:
+        gradebook.write(str(absent), [RIGHT])
+    assert error.value.what == (
+        f"The gradebook {absent} cannot be written: (sqlite3.OperationalError) unable to open database file."
+    )
     path = tmp_path / "gradebook.db"
     with Gradebook(f"sqlite:///{path}", course_id="") as book:
         for week in ("week1", "week2"):

@@ -82,6 +82,14 @@ def test_files_that_say_nothing(files: Path) -> None:
     ]
 
 
+def test_the_largest_file_that_is_read(tmp_path: Path) -> None:
+    text = learned.export(ANN, ".json").encode()
+    for more in (0, 1):
+        (tmp_path / "ann.json").write_bytes(text + b" " * (learned.BYTES - len(text) + more))
+        problem = "ann.json: not read: it is larger than 4 MB."
+        assert exported(tmp_path, IDS) == (({}, [problem]) if more else ({"ann": ANN}, []))
+
+
 @pytest.mark.parametrize(("separator", "encoding"), [(";", "utf-8-sig"), ("\t", "utf-16"), (",", "utf-8")])
 def test_a_file_that_a_spreadsheet_saved_again(tmp_path: Path, separator: str, encoding: str) -> None:
     """With the separator, the mark and the days that its country has."""

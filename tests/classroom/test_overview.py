@@ -139,6 +139,23 @@ def test_counts_of_a_class(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_class_of_one(tmp_path: Path) -> None:
+    """Of exercises that took as many attempts the one that comes first in the alphabet is first."""
+    names = ("student", "exercise", "status", "points", "full", "cause")
+    rows = [("ann", exercise, "wrong", None, full, "") for exercise, full in (("b", 2), ("a", 3))]
+    (tmp_path / "report.json").write_text(json.dumps([dict(zip(names, row, strict=True)) for row in rows]))
+    with Lines(tmp_path / HISTORY) as lines:
+        for exercise in "ab":
+            for answer in "xy":
+                lines.add(["ann", exercise, answer, "wrong", "", 5])
+    found = overview(tmp_path)
+    assert found.exercises.lines == (
+        ("a", 1, 1, 0, 0.0, 3.0, 2.0, "wrong"), ("b", 1, 1, 0, 0.0, 2.0, 2.0, "wrong"),
+    )  # fmt: skip
+    assert found.students.lines == (("ann", 0.0, 0, 2, 0, 4),)
+    assert found.stuck.lines == (("ann", "a", 2, "wrong"), ("ann", "b", 2, "wrong"))
+
+
 def test_numbers_of_many_students_have_the_same_width() -> None:
     names = _names([f"{number}" for number in range(10)] * 2, True)
     assert sorted(names.values()) == [f"student {number:02}" for number in range(1, 11)]
@@ -175,3 +192,11 @@ def test_the_notebook_as_it_is_written() -> None:
         more = {key: cell[key] for key in cell.keys() - {"cell_type", "id", "metadata", "source"}}
         assert more == ({"execution_count": None, "outputs": []} if kind == "code" else {})
     assert [len(cell["source"]) for cell in found["cells"]][:3] == [3, 1, 8]
+
+
+def test_a_notebook_that_is_there_stays(tmp_path: Path) -> None:
+    dashboard.write(tmp_path)
+    assert (tmp_path / "dashboard.ipynb").read_text(encoding="utf-8") == dashboard.notebook()
+    (tmp_path / "dashboard.ipynb").write_text("mine")
+    dashboard.write(tmp_path)
+    assert (tmp_path / "dashboard.ipynb").read_text() == "mine"

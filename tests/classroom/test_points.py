@@ -110,3 +110,74 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, text: str, said: str) -
         scheme_of(tmp_path / "points.toml")
     with pytest.raises(CheckError, match="cannot be read"):
         scheme_of(tmp_path / "absent.toml")
+
+
+def test_halves_of_a_hundredth_go_up() -> None:
+    scheme = Scheme({"visible": Fraction(1), "hidden": Fraction(7)}, {"a": Fraction(1)})
+    assert scheme.earned("a", False, criteria(visible=True, hidden=False)) == Fraction(13, 100)  # 0.125
+    thirds = Scheme({"visible": Fraction(1), "hidden": Fraction(2)}, {"a": Fraction(1)})
+    assert thirds.earned("a", False, criteria(visible=True, hidden=False)) == Fraction(33, 100)
+    assert thirds.earned("a", False, criteria(visible=False, hidden=True)) == Fraction(67, 100)
+
+
+def test_the_most_that_an_exercise_may_be_worth(tmp_path: Path) -> None:
+    path = tmp_path / "points.toml"
+    path.write_text("[exercises]\nsaxpy-guard = 1_000_000\n")
+    assert scheme_of(path).full("saxpy-guard") == 10**6
+    path.write_text("[exercises]\nsaxpy-guard = 1_000_001\n")
+    with pytest.raises(CheckError, match=r"exercises\.saxpy-guard is 1000001, not a number from 0 to a million"):
+        scheme_of(path)
+
+
+def test_a_scheme_as_plain_data() -> None:
+    assert Scheme(points={"a": Fraction(5, 2)}, partial=False).as_dict() == {
+        "partial": False,
+        "criteria": {"visible": "3/10", "hidden": "1/5", "faults": "1/5", "limits": "3/10"},
+        "exercises": {"a": "5/2"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("# A\n", 1), (":tags: [grade]\n:points: 3\n", 3), (":tags: [a, grade, b]\n:x: y\n:points: 12\n", 12),
+        (":tags: [grade]\n:points: 3\n\n:tags: [grade]\n:points: 4\n", 7), (":tags: [upgraded]\n:points: 3\n", 1),
+        (":tags: [a]\n:points: 3\n", 1), (":tags: [grade]\n\n:points: 3\n", 1),
+    ],
+)  # fmt: skip
+def test_points_in_the_text_of_an_exercise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, points: int
+) -> None:
+    monkeypatch.setattr("gpulab.grading.library.folder_of", lambda id: tmp_path / id)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "exercise.md").write_text(text)
+    assert notebook_points("a") == points
+
+
+@pytest.mark.parametrize(
+    ("marks", "points"),
+    [
+        (None, 1), ([], 1), ([{}], 1), ([{"grade": True, "points": 2}, {"grade": True, "points": 3}, {}], 5),
+        ([{"grade": False, "points": 4}], 1), ([{"grade": True, "points": 0}], 1),
+    ],
+)  # fmt: skip
+def test_points_in_the_notebook_of_learners(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marks: list[dict[str, object]] | None, points: int
+) -> None:
+    """Without one, and without a cell for points, it is worth 1."""
+    from nbformat.v4 import new_code_cell, new_notebook, writes
+
+    monkeypatch.setattr("gpulab.grading.library.folder_of", lambda id: tmp_path / "absent")
+    monkeypatch.setattr("gpulab.course.learners", lambda: tmp_path)
+    if marks is not None:
+        (tmp_path / "exercises" / "a").mkdir(parents=True)
+        cells = [new_code_cell("x", metadata={"nbgrader": mark} if mark else {}) for mark in marks]
+        (tmp_path / "exercises" / "a" / "a.ipynb").write_text(writes(new_notebook(cells=cells)))
+    assert notebook_points("a") == points
+
+
+def test_a_criterion_without_a_share_counts_for_nothing() -> None:
+    scheme = Scheme({"visible": Fraction(1)}, {"a": Fraction(10)})
+    met = {"visible": True, "hidden": False, "faults": False, "conflicts": False}
+    assert scheme.earned("a", False, criteria(**met)) == 10
+    assert Scheme({"limits": Fraction(1)}, {"a": Fraction(10)}).earned("a", False, criteria(**met)) == 0

@@ -57,6 +57,7 @@ class Client:
         assert not pure
         answer = work["answer"]
         self.given.append(answer)
+        assert len(self.given) < 100, "it does not end"
         self.keys.append(key)
         left = self.ends.get(answer, [])
         end = left.pop(0) if left else {"of": answer}
@@ -79,16 +80,25 @@ def killed() -> KilledWorker:
 class Ends(queue.Queue[Any]):
     """Nobody waits: what has not ended yet does not end while somebody waits for it."""
 
+    asked = 0
+
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         assert block
         assert timeout is not None
         assert 0 < timeout < 1
+        self.asked += 1
+        assert self.asked < 10_000, "it does not end"
         return super().get(block=False)
 
 
 def ready(client: Client, **more: Any) -> DaskPool:
     made = DaskPool("tcp://x:1", task=tasks.grade, **more)
     made._client, made._ends = client, Ends()
+
+    def connect() -> None:
+        raise AssertionError("there is a connection")
+
+    made._connect = connect  # type: ignore[method-assign]
     return made
 
 
@@ -245,7 +255,7 @@ def test_patience_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         ends(Client({}, {}), "x", patience=30.0)
     assert found.value.what == "There has been no worker for 30 seconds on the cluster tcp://x:1."
     assert 130 < clock.now < 140
-    assert DaskPool()._patience == pools.PATIENCE
+    assert DaskPool()._patience == pools.PATIENCE == 300
     assert DaskPool(patience=0.0)._patience == 0.0
 
 

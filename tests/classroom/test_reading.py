@@ -284,6 +284,16 @@ def test_limits_are_met_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         found(tmp_path)["1/2/3/4/5/6"].read()
 
 
+def test_empty_folders_of_a_zip() -> None:
+    """As deep as those with files; of folders inside each other the innermost."""
+    names = ("./", "a/", "b/c/", "b/", "d/", "d/e/", "d/x", ".git/", "1/2/3/4/5/6/", "9/2/3/4/5/6/7/")
+    listed = [(entry.where, entry.problem) for entry in zip_entries(zipped(dict.fromkeys(names, b"")), ("top",))]
+    empty = "the folder is empty"
+    assert listed == [
+        ("top/1/2/3/4/5/6", empty), ("top/a", empty), ("top/b/c", empty), ("top/d/e", empty), ("top/d/x", "")
+    ]  # fmt: skip
+
+
 def test_limits_of_a_zip_are_met_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "ZIP_ENTRIES", 2)
     assert [entry.where for entry in zip_entries(zipped({"b": b"", "a": b""}), ("top",))] == ["top/a", "top/b"]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from gpulab.classroom import run as running
 from gpulab.classroom import tables
 from gpulab.classroom.points import Scheme
 from gpulab.classroom.pool import OneByOne
@@ -78,6 +82,14 @@ def test_a_changed_exercise_is_graded_again(tmp_path: Path, monkeypatch: pytest.
     jobs._folder.cache_clear()
 
 
+def test_a_version_is_of_gpulab_and_of_the_exercise(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpulab.classroom import jobs
+
+    monkeypatch.setattr(jobs, "_folder", lambda path: f"of {Path(path).relative_to(ROOT).as_posix()}")
+    text = "of gpulab of course/exercises/first-fill"
+    assert jobs.version_of("first-fill") == hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
 @pytest.mark.parametrize(
     ("other", "same"),
     [
@@ -110,7 +122,7 @@ def test_what_could_not_be_judged_is_nobodys_fault_and_is_tried_again(tmp_path: 
     run = graded(tmp_path, given)
     assert summary(run.rows) == [("ann", "passed"), ("bob", "not judged"), ("cy", "not judged")]
     assert [row.points for row in run.rows] == [1, None, None]
-    assert run.rows[2].reason == "RuntimeError: the tool is missing"
+    assert [row.reason for row in run.rows[1:]] == ["The disk is full.", "RuntimeError: the tool is missing"]
     assert tables.grades_csv(run.rows).split("\r\n")[1:4] == ["ann,1,1", "bob,,0", "cy,,0"]
     again = graded(tmp_path, given)
     assert (again.graded, again.taken) == (0, 1)
@@ -186,6 +198,21 @@ def test_the_seed_is_kept_for_the_next_run_and_for_the_instructor_alone(tmp_path
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(CheckError, match="does not say the seed"):
         seed_of(tmp_path, None)
+
+
+def test_a_new_seed_has_48_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(secrets, "randbits", lambda bits: asked.append(bits) or 77)
+    assert seed_of(tmp_path, None) == 77
+    assert asked == [48]
+
+
+def test_how_long_a_run_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((100.0, 107.5))
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+        run = graded(tmp_path, [submission("ann", "right"), submission("bob", "right"), submission("cy", "bad")])
+    assert (run.graded, run.taken, run.seconds) == (2, 0, 7.5)
 
 
 def test_attempts_are_noted_once(tmp_path: Path) -> None:

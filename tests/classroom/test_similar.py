@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
+from gpulab.classroom import similar as comparing
 from gpulab.classroom.results import GradedExercise
 from gpulab.classroom.similar import LEAST, features, given_with, pairs, pairs_csv, similar, tokens
 from gpulab.grading import exercise_ids
@@ -157,7 +159,8 @@ def test_tokens_by_hand(text: str, found: str) -> None:
 
 
 def test_how_much_a_pair_has_to_share() -> None:
-    """LEAST features, and the part ALIKE of the smaller one's own."""
+    """Forty features, and four tenths of the smaller one's own."""
+    assert (LEAST, comparing.ALIKE) == (40, 0.4)
 
     def answer(*parts: range) -> str:
         return ";".join(f"{n}q + {n} - v / {n}" for part in parts for n in part)
@@ -200,9 +203,53 @@ def test_rows_become_a_table() -> None:
     assert "port-a-program,'=ann,bob," in pairs_csv(found)
 
 
+SHARED = "\n".join(f"x{k} = y{k} * {k} + z{k} / {3 * k + 1} - w{k} % {k + 7};" for k in range(12))
+
+
+@pytest.mark.parametrize(
+    ("size", "holders", "pairs"), [(2, 2, 1), (3, 3, 3), (4, 4, 0), (19, 4, 0), (20, 4, 6), (25, 5, 10), (25, 6, 0)]
+)
+def test_what_more_than_three_or_a_fifth_have_is_nobodys_own(size: int, holders: int, pairs: int) -> None:
+    answers = [(f"s{k:02}", SHARED if k < holders else f"a = {k};") for k in range(size)]
+    found = similar(answers, [], "sum")
+    assert len(found) == pairs
+    assert all((pair.exercise, pair.alike) == ("sum", 1.0) for pair in found)
+    named = [(pair.first, pair.second) for pair in found]
+    assert named == sorted(named)
+
+
+def test_what_comes_with_an_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code of its page and its files, beside the right answers: nobody's own."""
+    monkeypatch.setattr("gpulab.grading.answers.right_answers", lambda id: {"one": f"right of {id}", "two": "other"})
+    monkeypatch.setattr("gpulab.grading.library.folder_of", lambda id: tmp_path)
+    assert given_with("sum") == ["right of sum", "other"]
+    (tmp_path / "exercise.md").write_text("# Sum\n```c++\na;\nb;\n```\ntext `x`\n```\nc;\n```\n")
+    (tmp_path / "start.hip").write_text("hip")
+    (tmp_path / "start.cu").write_bytes(b"c\xff")
+    (tmp_path / "check.py").write_text("python")
+    (tmp_path / "folder.hip").mkdir()
+    assert given_with("sum") == ["right of sum", "other", "a;\nb;\n", "c;\n", "c\ufffd", "hip"]
+
+
+def test_pairs_of_a_class_and_their_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "given_with", lambda exercise: [SHARED] if exercise == "given" else [])
+
+    def row(student: str, exercise: str, answer: str | None) -> GradedExercise:
+        return GradedExercise(student, exercise, "wrong", "", "", "", Fraction(0), Fraction(1), (), answer)
+
+    rows = [row(student, exercise, SHARED) for exercise in ("sum", "given", "first") for student in ("bob", "=ann")]
+    found = pairs([*rows, row("cy", "sum", None)])
+    shared = len(features(SHARED))
+    assert [(each.exercise, each.first, each.second, each.alike, each.shared) for each in found] == [
+        (exercise, "=ann", "bob", 1.0, shared) for exercise in ("first", "sum")
+    ]
+    head = "exercise,student,other student,alike,shared features\r\n"
+    lines = "".join(f"{exercise},'=ann,bob,1.0,{shared}\r\n" for exercise in ("first", "sum"))
+    assert pairs_csv(found) == head + lines
+
+
 @pytest.mark.parametrize(("holders", "pairs"), [(60, 60 * 59 // 2), (61, 0)])
 def test_what_many_of_a_large_class_have_is_nobodys_own(holders: int, pairs: int) -> None:
     """A fifth of 400 are 80; but more than 60 are not compared, whatever the size of the class."""
-    shared = "\n".join(f"x{k} = y{k} * {k} + z{k} / {3 * k + 1} - w{k} % {k + 7};" for k in range(12))
-    answers = [(f"s{k}", shared if k < holders else f"a = {k};") for k in range(400)]
+    answers = [(f"s{k}", SHARED if k < holders else f"a = {k};") for k in range(400)]
     assert len(similar(answers, [])) == pairs

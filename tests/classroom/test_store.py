@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from gpulab.classroom import store
 from gpulab.classroom.store import Lines, Results, lines_of, replace_file
 from gpulab.errors import CheckError
 
@@ -179,4 +181,29 @@ def test_a_line_says_its_digest(tmp_path: Path) -> None:
         lines.add({"b": "ü", "a": [1, 2.5]})
     text = b'{"a":[1,2.5],"b":"\\u00fc"}'
     digits = hashlib.sha256(text).hexdigest()[:32].encode()
-    assert (tmp_path / "lines").read_bytes() == digits + b" " + text + b"\n"
+    line = digits + b" " + text + b"\n"
+    assert (tmp_path / "lines").read_bytes() == line
+    with Lines(tmp_path / "lines") as lines:
+        lines.add({"b": "ü", "a": [1, 2.5]})
+    assert (tmp_path / "lines").read_bytes() == line + line
+    (tmp_path / "lines").write_bytes(line[:-1])
+    with Lines(tmp_path / "lines"):
+        pass
+    assert (tmp_path / "lines").read_bytes() == line, "a new line begins behind one that was broken off"
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_the_lock_of_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: bool) -> None:
+    """One byte at 1 TB, at once or not at all."""
+    asked: list[tuple[int, int, int]] = []
+
+    def locking(handle: int, mode: int, size: int) -> None:
+        asked.append((os.lseek(handle, 0, os.SEEK_CUR), mode, size))
+        if not free:
+            raise OSError(36, "Resource deadlock avoided")
+
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK=2))
+    with open(tmp_path / "file", "a+b", buffering=0) as file:
+        assert store._locked(file) is free
+    assert asked == [(1 << 40, 2, 1)]

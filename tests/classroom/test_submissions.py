@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gpulab.classroom import notebook
+from gpulab.classroom import notebook, reading
 from gpulab.classroom.notebook import Asked, Cell, answer, cells, defines
 from gpulab.classroom.points import Scheme
 from gpulab.classroom.reading import Unreadable, entries
@@ -410,6 +410,73 @@ def test_a_copy_that_was_worked_in_counts_before_what_was_given_out(tmp_path: Pa
     }  # fmt: skip
 
 
+def test_a_file_with_the_exercises_own_name_counts_before_copies(tmp_path: Path) -> None:
+    """Of copies alone nobody can say which was meant; where nothing is read, the first of the best names is told."""
+    other, third = (KERNEL.replace("{\n}", f"{{ y[0] = {number}; }}") for number in (2, 3))
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "ann" / "saxpy-guard (1).hip", other)
+    write(tmp_path / "bob" / "saxpy-guard (2).hip", third)
+    write(tmp_path / "bob" / "saxpy-guard (1).hip", other)
+    write(tmp_path / "cy" / "a" / "saxpy-guard" / "mine.hip", "")
+    write(tmp_path / "cy" / "b" / "saxpy-guard.hip", " ")
+    write(tmp_path / "cy" / "c" / "saxpy-guard.ipynb", "{")
+    rows = {row.student: (row.answer, row.problem, row.where) for row in submissions(tmp_path, ["saxpy-guard"])}
+    copies = ["saxpy-guard (1).hip", "saxpy-guard (2).hip"]
+    assert rows == {
+        "ann": (KERNEL, "", "saxpy-guard.hip"),
+        "bob": (None, f"different answers in {copies[0]}, {copies[1]}", copies[0]),
+        "cy": (None, "saxpy-guard.hip: it is empty", "b/saxpy-guard.hip"),
+    }
+
+
+def test_which_of_a_students_files_counts(tmp_path: Path) -> None:
+    """Its name, then its folder's, then a notebook that holds it, then text that notebooks are exported to as well."""
+    other, third = (KERNEL.replace("{\n}", f"{{ y[0] = {number}; }}") for number in (2, 3))
+    holds = book(f"%%hip\n{third}", ids={0: "saxpy-guard-answer-1"})
+    write(tmp_path / "ann" / "saxpy-guard" / "mine.hip", other)
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "ann" / "homework.ipynb", holds)
+    write(tmp_path / "bob" / "saxpy-guard" / "mine.hip", other)
+    write(tmp_path / "bob" / "homework.ipynb", holds)
+    asked = asked_by("triton-blend")
+    assert asked.language == "triton"
+    text = f"@triton.jit\ndef {asked.kernel}(x):\n    {{}}\n"
+    write(tmp_path / "cy" / "homework.ipynb", book(text.format("pass"), ids={0: "triton-blend-answer-1"}))
+    write(tmp_path / "cy" / "triton-blend.py", text.format("return"))
+    write(tmp_path / "dee" / "triton-blend.py", text.format("return"))
+    rows = {(row.student, row.exercise): row.answer for row in submissions(tmp_path)}
+    assert rows == {
+        ("ann", "saxpy-guard"): KERNEL, ("bob", "saxpy-guard"): other, ("cy", "saxpy-guard"): None,
+        ("dee", "saxpy-guard"): None, ("ann", "triton-blend"): None, ("bob", "triton-blend"): None,
+        ("cy", "triton-blend"): text.format("pass"), ("dee", "triton-blend"): text.format("return"),
+    }  # fmt: skip
+
+
+def test_names_that_lead_astray(tmp_path: Path) -> None:
+    """Files that are called as the folder of submissions, and a folder that is called as a zip."""
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "ann" / "submitted", "x")
+    write(tmp_path / "submitted", "x")
+    (tmp_path / "bob.zip").mkdir()
+    write(tmp_path / "cy.zip" / "saxpy-guard.hip", KERNEL)
+    assert read(tmp_path) == {
+        ("ann", "saxpy-guard"): "ok", ("bob.zip", "saxpy-guard"): NOT_HANDED_IN, ("cy.zip", "saxpy-guard"): "ok",
+        ("", ""): "submitted: a file beside the students' folders, of no student",
+    }  # fmt: skip
+
+
+def test_only_a_notebook_is_smaller_without_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "FILE_BYTES", 1 << 20)
+    write(tmp_path / "ann" / "saxpy-guard.hip", "x" * ((1 << 20) + 1))
+    write(tmp_path / "bob" / "saxpy-guard.ipynb", "x" * ((1 << 20) + 1))
+    write(tmp_path / "cy" / "saxpy-guard.ipynb", "")
+    assert read(tmp_path) == {
+        ("ann", "saxpy-guard"): "saxpy-guard.hip: it is larger than 1 MB",
+        ("bob", "saxpy-guard"): "saxpy-guard.ipynb: it is larger than 1 MB; without its outputs it is smaller",
+        ("cy", "saxpy-guard"): "saxpy-guard.ipynb: it is not a notebook: it is empty",
+    }
+
+
 def test_files_of_other_weeks_and_of_the_course_are_no_rows(tmp_path: Path) -> None:
     """A folder that grows week by week, and a whole copy that is handed in."""
     write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
@@ -533,6 +600,7 @@ def test_names_in_messages_are_three_at_most(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ['{"cells": [0, 1, 2, 3]}', '{"cells": [[[[]]]]}', '{"cells": [{}, {}]}'])
 def test_parts_of_a_notebook_are_counted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commas, and what opens lists and objects: five of them in each of these."""
+    assert notebook.PARTS == 1_000_000
     monkeypatch.setattr(notebook, "PARTS", 5)
     assert notebook.cells(text) == []
     monkeypatch.setattr(notebook, "PARTS", 4)
@@ -542,6 +610,7 @@ def test_parts_of_a_notebook_are_counted(text: str, monkeypatch: pytest.MonkeyPa
 
 def test_the_longest_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes of UTF-8 count, not letters."""
+    assert notebook.ANSWER_BYTES == 256 * 1024
     monkeypatch.setattr(notebook, "ANSWER_BYTES", 2048)
     assert notebook.short("é" * 1024) == "é" * 1024
     with pytest.raises(Unreadable, match=r"^the answer is longer than 2 KB$"):

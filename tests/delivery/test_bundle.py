@@ -105,7 +105,13 @@ def test_a_bundle_that_lacks_something_is_refused(small: Path, tmp_path: Path, m
         making.bundle(tmp_path / "bundle", small)
 
 
-def test_what_cannot_be_bundled_is_said_before_anything_is_downloaded(tmp_path: Path) -> None:
+def test_what_cannot_be_bundled_is_said_before_anything_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pip(*words: str, **more: object) -> None:
+        raise AssertionError("pip was asked")
+
+    monkeypatch.setattr(making, "_pip", pip)
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "thesis.tex").write_text("")
     with pytest.raises(GpulabError, match=r"holds other things: thesis.tex"):
@@ -125,6 +131,8 @@ def test_what_pip_is_asked_for_and_what_the_folder_has(
     wheels.mkdir(parents=True)
     for old in ("gpulab-0.0.9-py3-none-any.whl", "numpy-2-py3-none-any.whl", "notes.txt"):
         (wheels / old).write_text("old")
+    for own in ("README.txt", ".DS_Store"):  # of a bundle that was made before, and of a desktop
+        (folder / own).write_text("old")
     asked: list[tuple[tuple[str, ...], dict[str, object]]] = []
 
     def pip(*words: str, **more: object) -> None:
@@ -201,7 +209,8 @@ def test_the_look_at_the_whole_knows_the_folder_alone(tmp_path: Path, monkeypatc
     """Nothing of how pip is configured here; all else of the environment stays."""
     seen: list[dict[str, str]] = []
 
-    def run(command: list[str], *, env: dict[str, str], **_: Any) -> Any:
+    def run(command: list[str], *, env: dict[str, str], **more: Any) -> Any:
+        assert more == {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
         seen.append({"command": " ".join(command[1:]), **env})
         said = "\n".join(f"line {number}" for number in range(20))
         return subprocess.CompletedProcess(command, len(seen) - 2, said)

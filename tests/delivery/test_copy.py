@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import warnings
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -46,8 +48,8 @@ class Course:
         self.put(MAKEFILE, "bodies: bodies.hip\n")
         self.put("projects/bodies/build/bodies.hip", "what make left\n")
         self.put("solutions/fill/fill.ipynb", notebook("# Fill", "%%hip\nout[i] = 1;", "check()"))
-        (top / "exercises" / "fill" / ".ipynb_checkpoints").mkdir()
-        self.put("exercises/fill/.ipynb_checkpoints/fill.ipynb", "")
+        for name in (".ipynb_checkpoints/fill.ipynb", "__pycache__/check.py", ".draft.md", "notes.txt", "fill.hip.o"):
+            self.put(f"exercises/fill/{name}", "")
 
     def put(self, name: str, what: nbformat.NotebookNode | str) -> None:
         path = self.top / name
@@ -60,6 +62,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     made = Course(tmp_path / "release")
     monkeypatch.setattr(course, "learners", lambda: made.top)
     monkeypatch.setattr(course, "solutions", lambda: made.top / "solutions")
+    monkeypatch.setattr(copy, "itertools", SimpleNamespace(count=lambda first: range(first, 9)))  # enough of them
     return made
 
 
@@ -112,6 +115,28 @@ def test_solutions_stay_where_a_gpulab_without_them_opens_the_copy(mine: Path, m
     assert (mine / "solutions" / "fill" / "fill.ipynb").exists()
     with pytest.raises(GpulabError, match="gpulab-instructor"):
         copy.update(mine, solutions=True)
+
+
+def test_a_notebook_says_of_which_edition_it_is(mine: Path, release: Course) -> None:
+    """Sixteen digits of the SHA-256 of what it is without them."""
+    given = nbformat.read(release.top / TASK, as_version=4)
+    for each in given.cells:
+        if each.cell_type == "code":
+            each.outputs, each.execution_count = [], None
+    digits = hashlib.sha256((nbformat.writes(given).rstrip("\n") + "\n").encode()).hexdigest()[:16]
+    made = nbformat.read(mine / TASK, as_version=4)
+    assert made.metadata == {"gpulab": {"edition": digits}}
+    assert (made.nbformat, made.nbformat_minor) == (4, 5)
+
+
+def test_what_moves_between_files_of_the_same_size_is_seen(mine: Path, release: Course) -> None:
+    """What is compared are names, sizes and contents: not all bytes one behind the other."""
+    names = ["docs/a.md", "docs/b.md"]
+    for first, second, said in (("12", "3", []), ("1", "23", names), ("1", "23", []), ("1", "24", names[1:])):
+        release.put(names[0], first)
+        release.put(names[1], second)
+        assert copy.update(mine).lines == [f"{name}: renewed" for name in said]
+        assert [(mine / name).read_text() for name in names] == [first, second]
 
 
 def test_the_same_release_again_touches_nothing(mine: Path) -> None:
@@ -212,6 +237,13 @@ def test_a_file_that_the_release_lost(mine: Path, release: Course) -> None:
     assert copy.update(mine).lines == []
 
 
+def test_a_file_that_the_learner_deleted_and_the_release_lost_is_no_word(mine: Path, release: Course) -> None:
+    for top in (mine, release.top):
+        (top / PROGRAM).unlink()
+    assert copy.update(mine).lines == []
+    assert not (mine / ".gpulab" / "release" / PROGRAM).exists()
+
+
 @pytest.mark.parametrize(
     "broken", [b"", b"{", b"\xff\xfe\x00", b"[]", b"null", b'{"cells": 3}', b'{"nbformat": 4, "nbformat_minor": 5}',
                b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code"}]}',
@@ -283,6 +315,39 @@ def test_an_update_that_is_broken_off_anywhere_is_finished_by_the_next(
     assert copy.update(mine).lines == []
 
 
+def test_what_an_update_that_was_broken_off_has_merged_is_not_merged_again(
+    mine: Path, release: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is written, its base not yet; meanwhile the learner removes a cell that came with it."""
+    release.put(TASK, notebook("# Fill", "# More", "%%hip\n// YOUR CODE HERE", "check()"))
+    write = copy._write
+
+    def dying(path: Path, data: bytes) -> None:
+        if path == mine / ".gpulab" / "release" / TASK:
+            raise KeyboardInterrupt
+        write(path, data)
+
+    monkeypatch.setattr(copy, "_write", dying)
+    with pytest.raises(KeyboardInterrupt):
+        copy.update(mine)
+    monkeypatch.setattr(copy, "_write", write)
+    there = nbformat.read(mine / TASK, as_version=4)
+    assert there.cells.pop(1).source == "# More"
+    nbformat.write(there, mine / TASK)
+    assert copy.update(mine).lines == []
+    assert texts(mine) == ["# Fill", "%%hip\n// YOUR CODE HERE", "check()"]
+
+
+def test_a_notebook_that_says_no_edition_is_not_written_without_need(mine: Path, release: Course) -> None:
+    there = nbformat.read(mine / TASK, as_version=4)
+    there.metadata = {}
+    nbformat.write(there, mine / TASK)
+    before = (mine / TASK).read_bytes()
+    release.put("docs/timing.md", "# Other times\n")
+    assert copy.update(mine).lines == ["docs/timing.md: renewed"]
+    assert (mine / TASK).read_bytes() == before
+
+
 def test_a_first_copy_that_is_broken_off_is_finished(
     release: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,7 +371,9 @@ def test_only_an_empty_folder_becomes_a_copy(release: Course, tmp_path: Path) ->
     (with_environment / "env").mkdir(parents=True)
     (with_environment / "env" / "pyvenv.cfg").write_text("")
     (with_environment / ".git").mkdir()
+    (with_environment / ".gpulab").mkdir()  # without a word of a release: a copy that was never made
     assert copy.update(with_environment).new
+    assert copy.update(tmp_path / "deep" / "folders").new
 
 
 def test_a_folder_that_cannot_be_written(release: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -473,6 +540,28 @@ def test_what_a_release_lost_and_has_again_is_new(mine: Path, release: Course) -
     release.put(PROGRAM, whole)
     done = copy.update(mine)
     assert (done.copied, done.lines) == (1, [])
+
+
+def test_while_the_umask_is_asked_for_files_are_closed_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system tells it only when another is set: what another thread makes meanwhile is written by nobody else."""
+    set_: list[int] = []
+
+    def umask(mask: int) -> int:
+        set_.append(mask)
+        return 0o027
+
+    monkeypatch.setattr(os, "umask", umask)
+    assert copy._umask() == 0o027
+    assert set_ == [0o022, 0o027]
+
+
+@pytest.mark.parametrize(("minor", "read"), [(4, 5), (5, 5)])
+def test_older_notebooks_are_read_as_today_s(minor: int, read: int) -> None:
+    made = notebook("# A")
+    text = nbformat.writes(made).replace('"nbformat_minor": 5', f'"nbformat_minor": {minor}')
+    if minor < 5:
+        text = text.replace(f'   "id": "{made.cells[0].id}",\n', "")
+    assert copy.read(text.encode()).nbformat_minor == read
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ A notebook is written as a text here, a word for each cell (`TEXTS`). Expected n
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import random
 
@@ -13,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from gpulab.delivery.copy import read, written
-from gpulab.delivery.merge import NOTE, merged, pairs
+from gpulab.delivery.merge import NOTE, content, merged, pairs
 
 TEXTS = {
     "a": "# Waves\n\nA wave has lanes that go together.",
@@ -76,6 +77,8 @@ def names(notebook) -> str:
         ("a b c d", "a c b d", "a b c d e", "a c b d e", (0, 1, 0, 0)),  # ... and the release added
         ("a b c d", "a b c d", "a c b d", "a c b d", (0, 0, 0, 0)),  # the release moved a cell
         ("a b c d", "a bm c d", "a c d b", "a c d bm", (0, 0, 0, 0)),  # ... that the learner edited
+        ("a c", "a c", "a d", "a d", (0, 1, 1, 0)),  # another cell with the number of one that went
+        ("a c", "a cm", "a d", "a cm d", (0, 1, 0, 0)),  # ... and that the learner edited
         ("", "x y", "a b", "x y a b", (0, 2, 0, 0)),  # there was nothing
         ("a b", "", "a b c", "c", (0, 1, 0, 0)),  # the learner removed everything
         ("a b c d e", "a bm x c e y", "a b c2 d e2", "a bm x c2 e2 y", (2, 0, 0, 0)),  # a bit of everything
@@ -145,6 +148,41 @@ def test_cells_that_the_learner_copied_have_ids_of_their_own() -> None:
     ids = [each.id for each in made.cells]
     assert ids.count("same") == 1
     assert len(set(ids)) == len(ids) == 6
+    assert [len(each) for each in ids[3:5]] == [8, 8]
+
+
+@pytest.mark.parametrize(("name", "fence"), [("a", False), ("c", True)])
+def test_a_new_version_as_it_is_shown(name: str, fence: bool) -> None:
+    """Code in a fence; text as it is. Its digest says later whether the learner wrote in it."""
+    first, new = release(f"b {name}"), release(f"b {name}2")
+    note = merged(first, learner(first, f"b {name}m"), new, "gpulab 2").notebook.cells[2]
+    text = cell(f"{name}2").source
+    assert note.cell_type == "markdown"
+    assert note.source == (
+        "**The cell above is yours. gpulab 2 has another version of it:** (delete this cell when done)\n\n"
+        + (f"```\n{text}\n```" if fence else text)
+    )
+    digest = hashlib.sha256(note.source.encode()).hexdigest()[:16]
+    assert note.metadata == {"tags": ["gpulab-new-version"], "gpulab": {"text": digest}}
+
+
+@pytest.mark.parametrize("change", ["text", "tag", "mark", "digest"])
+def test_a_new_version_that_the_learner_changed_is_the_learners(change: str) -> None:
+    first, second = release("a c d"), release("a c2 d")
+    one = merged(first, learner(first, "a cm d"), second, "gpulab 2").notebook
+    note = one.cells[2]
+    match change:
+        case "text":
+            note.source += " mine"
+        case "tag":
+            note.metadata["tags"] = []
+        case "mark":
+            note.metadata["gpulab"] = "text"
+        case "digest":
+            del note.metadata["gpulab"]["text"]
+    two = merged(second, one, release("a c3 d"), "gpulab 3").notebook
+    assert [each.source for each in two.cells if each.cell_type == "markdown"][2:] == [note.source]
+    assert len(two.cells) == 5
 
 
 def test_a_new_version_with_fences_stays_one_block() -> None:
@@ -257,3 +295,46 @@ def test_of_cells_that_are_alike_the_nearest_are_paired() -> None:
     old = new_notebook(cells=[new_code_cell(text) for text in ("import gpulab", "value = 1", "value = 1")])
     new = new_notebook(cells=[new_code_cell(text) for text in ("import gpulab", "%%hip\n// another", "value = 2")])
     assert pairs(old.cells, new.cells, ids=False) == {0: 0, 2: 2}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "paired"),
+    [
+        ("aaa", "aaabbbb", True),  # 2 * 3 of 10 characters are the same: 0.6
+        ("aaa", "aaabbbbb", False),  # of 11
+        ("aaabb", "aaacc", True),
+        ("aabbb", "aaccc", False),
+        ("abcde", "edcba", False),  # the same characters, in another order
+        ("".join(f"v{n} = {n * n}; " for n in range(60)), "".join(f"w{n} = {n * n}; " for n in range(60)), True),
+    ],
+)
+def test_texts_of_which_six_tenths_are_the_same_are_versions_of_one_cell(old: str, new: str, paired: bool) -> None:
+    """Also long ones, in which each character is frequent."""
+    one, two = new_code_cell(old), new_code_cell(new)
+    assert pairs([one], [two], ids=False) == ({0: 0} if paired else {})
+    assert pairs([one], [new_markdown_cell(new)], ids=False) == {}
+
+
+def test_of_a_text_that_stands_twice_the_nearest_is_paired() -> None:
+    old, new = release("e e a b"), release("a b e")
+    for place, each in enumerate(old.cells):
+        each.id = f"old-{place}"
+    assert pairs(old.cells, new.cells, ids=False) == {1: 2, 2: 0, 3: 1}
+
+
+def test_cells_that_are_all_alike_are_paired_in_their_order() -> None:
+    """Of a long notebook, too."""
+    old = [{"cell_type": "code", "source": "x += 1"}] * 200
+    new = [{"cell_type": "markdown", "source": "# Two hundred steps"}, *old]
+    assert pairs(old, new, ids=False) == {place: place + 1 for place in range(200)}
+
+
+def test_of_cells_with_the_same_text_ids_say_which_was_moved() -> None:
+    old = [{"cell_type": "code", "source": "x += 1", "id": id} for id in "ab"]
+    assert pairs(old, old[::-1], ids=False) == {0: 1, 1: 0}
+
+
+def test_what_a_person_writes_into_a_cell() -> None:
+    made = {"cell_type": "markdown", "source": " a\r\nb \n\n", "attachments": {"b": {"x": 1}, "a": {}}}
+    assert content(made) == ("markdown", " a\nb", '{"a": {}, "b": {"x": 1}}')
+    assert content({}) == ("None", "", "{}")

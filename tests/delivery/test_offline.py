@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +80,27 @@ def test_three_steps(
     said = capsys.readouterr().out
     assert said.count(" ...\n") == 3
     assert said.endswith(f'Start with\n\n    cd "{folder}"\n    .venv/bin/gpulab lab\n\n')
+
+
+@pytest.mark.parametrize("words", [[], ["mine"], ["mine", "other"]])
+def test_as_it_is_started(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    """python3 install.py [FOLDER]"""
+    shutil.copy(Path(seed.__file__).with_name("offline.py"), bundle / "install.py")
+    calls = running(monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["install.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(bundle / "install.py"), run_name="__main__")
+    assert ended.value.code == 0
+    assert calls[0][0][-1] == str(tmp_path / (words[0] if words else "gpulab") / ".venv")
+    assert len(calls) == 3
+
+
+def test_which_folders_are_bundles(bundle: Path, tmp_path: Path) -> None:
+    assert offline.fits(bundle) == offline.kind()
+    for folder in (tmp_path, tmp_path / "absent", bundle / "python.txt"):
+        assert offline.fits(folder) == ""
+    (bundle / "python.txt").write_bytes(b"\xff")
+    assert offline.fits(bundle) == ""
 
 
 def test_into_an_environment_that_is_there_gpulab_is_installed_again(
@@ -162,7 +185,10 @@ def test_a_bundle_that_was_not_copied_whole(
     (bundle / lost).unlink()
     assert offline.main([]) == 1
     assert calls == []
-    assert f"{bundle} is not a whole bundle" in capsys.readouterr().out
+    assert capsys.readouterr().out == (
+        f"{bundle} is not a whole bundle: it has no {lost.split('-')[0] + '-*.whl' if '-' in lost else lost}. "
+        "Copy the folder again, with all that is in it.\n"
+    )
 
 
 @pytest.mark.parametrize("programs", [False, True])
@@ -172,6 +198,7 @@ def test_a_seed_is_built_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
     def run(command: list[str], env: dict[str, str], **more: Any) -> Any:
         asked.append((command, env))
+        assert more == {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         for name in ("code", "zig", "programs", "other"):
             (folder / name).mkdir()
         return SimpleNamespace(returncode=0, stdout="built")
@@ -191,8 +218,9 @@ def test_a_seed_is_built_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 def test_a_seed_is_built_where_an_older_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With hidden files of desktops; all else is somebody's."""
     folder = tmp_path / "seed"
-    for name in ("code", "zig", ".DS_Store"):
+    for name in ("code", "zig"):
         (folder / name).mkdir(parents=True)
+    (folder / ".DS_Store").write_text("of a desktop")
     monkeypatch.setattr(subprocess, "run", lambda *words, **more: SimpleNamespace(returncode=0, stdout="built"))
     assert seed.make_seed(folder, True) == "built"
     (folder / "thesis").mkdir()

@@ -59,7 +59,11 @@ def test_without_another_cache_the_users_is_filled(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "mine/code/aa/aa1").stat().st_mtime == 1000
 
 
-def test_what_is_no_seed_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_seed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*words: object, **more: object) -> None:
+        raise AssertionError("nothing is built")
+
+    monkeypatch.setattr(subprocess, "run", run)
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(GpulabError, match="There is no seed in"):
             take(folder, tmp_path / "cache")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,22 @@ def test_the_new_file_takes_the_place_at_the_end(tmp_path: Path) -> None:
         assert path.read_text() == "one"
     assert path.read_text() == "two"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_no_other_handle_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows replaces no file that somebody has open."""
+    make, handles = tempfile.mkstemp, []
+
+    def made(**more: str) -> tuple[int, str]:
+        handle, name = make(**more)
+        handles.append(handle)
+        return handle, name
+
+    monkeypatch.setattr(tempfile, "mkstemp", made)
+    with whole(tmp_path / "a.txt"):
+        (handle,) = handles
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(handle)
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

@@ -31,6 +31,10 @@ TEXT = """void k()
         ("     store();\n+    end();\n }\n", TEXT.replace("store();\n", "store();\n    end();\n")),
         ("@@ 2 times\n-    wait();\n", TEXT.replace("    wait();\n", "")),
         ("-    load();\n@@\n-    store();\n", TEXT.replace("    load();\n", "").replace("    store();\n", "")),
+        (
+            "-    load();\n@@\n     wait();\n-\n",
+            TEXT.replace("    load();\n", "").replace("\n\n", "\n"),
+        ),  # side by side
         ("-    store();\n+    one();\n@@\n-    load();\n", TEXT.replace("    load();\n", "").replace("store", "one")),
     ],
 )
@@ -51,6 +55,9 @@ def test_an_edit_is_made(edit: str, made: str) -> None:
         ("+    more();\n", "change 1 has no line of the right answer"),
         ("     load();\n", "change 1 changes nothing"),
         ("", "changes nothing"),
+        ("-    load();\n@@ 2 times\n", "change 2 has no line of the right answer"),
+        ("-    load();\n@@\n     add();\n", "change 2 changes nothing"),
+        ("-    load();\n@@\n-    begin();\n", "the old lines of change 2 do not stand in the text"),
         ("load();\n", "begins with 'l'"),
     ],
 )
@@ -84,6 +91,7 @@ def test_wrong_answers_are_read_in_their_order(folder: Path) -> None:
     assert zeros.source == TEXT.replace("    load();\n", "")
     assert (empty.source, empty.of, empty.mistake) == ("void k() {}\n", "", "It is empty.")
     assert wrong_answer("mine", "empty") == empty
+    assert str(empty) == "mine/empty"
     with pytest.raises(CheckError, match="there are: zeros, empty"):
         wrong_answer("mine", "full")
 

@@ -113,6 +113,23 @@ def test_marks(dtype, pattern):
     assert first.view(f"uint{8 * size}").tolist() == [pattern ^ 1, 0, pattern ^ 1]
 
 
+@pytest.mark.parametrize(
+    ("shape", "dtype", "whole", "eighths"),
+    [
+        (99, "float32", False, False), (100, "float32", False, True), ((10, 10), "float64", False, True),
+        ((9, 11), "float32", False, False), (100, "int32", False, False), (100, "float32", True, False),
+    ],
+)  # fmt: skip
+def test_many_floats_are_eighths_from_512_on(shape, dtype, whole, eighths):
+    """Which an int would cut, and a half would round."""
+    found = distinct(np.random.default_rng(1), shape, dtype, whole)
+    count = int(np.prod(shape))
+    first, step = (512.125, 0.125) if eighths else (1, 1)
+    assert (found.shape, found.dtype) == ((shape if isinstance(shape, tuple) else (shape,)), dtype)
+    assert sorted(found.reshape(-1).tolist()) == [first + step * number for number in range(count)]
+    assert (found.reshape(-1)[1:] < found.reshape(-1)[:-1]).any(), "shuffled"
+
+
 def test_distinct_numbers():
     found = distinct(np.random.default_rng(1), (2, 5), "int32")
     assert (found.shape, found.dtype) == ((2, 5), "int32")

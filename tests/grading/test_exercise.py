@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 import re
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -163,6 +164,20 @@ def test_data_depends_on_parameters_and_the_secret_alone():
     for given, size, wave in (({}, 0, 64), ({}, 32, 32), ({"wave": 32}, 0, 32), ({"wave": 32}, 64, 64)):
         assert waves.case({"n": 3, **given}, size).parameters == {"n": 3, "wave": wave}
     assert tiny(make=make).case({"n": 3, "wave": 32}, 64).parameters == {"n": 3}
+
+
+@pytest.mark.parametrize(
+    ("secret", "more"), [(None, []), (7, [7, 0]), ((5 << 32) + 7, [7, 5]), (1 << 62, [0, 1 << 30])]
+)
+def test_data_are_drawn_by_the_id_the_parameters_and_the_halves_of_the_secret(secret, more):
+    """The id by its CRC-32."""
+
+    def make(parameters, random):
+        return Case(parameters, (1, 1, 1), (1, 1, 1), (Array("x", random.integers(0, 1 << 30, 9)),))
+
+    found = tiny(make=make).case({"n": 3, "block": 8, "wave": 64}, secret=secret).array("x").data
+    random = np.random.default_rng([zlib.crc32(b"tiny"), 3, 8, *more])
+    assert found.tolist() == random.integers(0, 1 << 30, 9).tolist()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpulab.grading.case import Array, Case, Run, guard_values, sentinel
-from gpulab.grading.failed import failed_case
+from gpulab.grading.failed import _around, failed_case
 from gpulab.grading.outcome import Outcome
 from gpulab.records import Access, FailedCase, Fault, SourceLine
 from tests.grading.test_judge import tiny
@@ -250,3 +250,38 @@ def test_values_of_the_tight_run_where_it_alone_went_wrong() -> None:
     # a run that was stopped has no values to show
     (array,) = case_of(replace(outcome, tight=replace(tight, fault=fault("read", None)))).arrays
     assert [element.found for element in array.elements] == ["1"] * 4
+
+
+@pytest.mark.parametrize(
+    ("shape", "first", "size", "corner", "ends", "count"),
+    [
+        ((0,), 0, (0, 1), (0, 0), (), 0), ((3, 0), 0, (0, 1), (0, 0), (), 0), ((0,), 3, (0, 1), (0, 0), (), 0),
+        # of one dimension in rows of eight, of more than 64 elements in rows of sixteen
+        ((1,), 0, (1, 1), (0, 0), (0, 0), 1), ((5,), 2, (1, 5), (0, 0), (0, 4), 5),
+        ((8,), 7, (1, 8), (0, 0), (0, 7), 8), ((9,), 0, (2, 8), (0, 0), (0, 8), 9),
+        ((64,), 63, (8, 8), (0, 0), (0, 63), 64),
+        ((65,), 0, (5, 16), (0, 0), (0, 64), 65), ((2, 3, 4), 9, (3, 8), (0, 0), (0, 23), 24),
+        # sixteen rows at most, of which four stand before that of the element, as far as there are some
+        ((1000,), 79, (16, 16), (0, 0), (0, 255), 256), ((1000,), 80, (16, 16), (1, 0), (16, 271), 256),
+        ((1000,), 500, (16, 16), (27, 0), (432, 687), 256), ((1000,), 999, (16, 16), (47, 0), (752, 999), 248),
+        ((1000,), 5000, (16, 16), (47, 0), (752, 999), 248), ((1000,), -5, (16, 16), (0, 0), (0, 255), 256),
+        # of two dimensions as many columns
+        ((3, 4), 5, (3, 4), (0, 0), (0, 11), 12), ((40, 50), 204, (16, 16), (0, 0), (0, 765), 256),
+        ((40, 50), 255, (16, 16), (1, 1), (51, 816), 256), ((40, 50), 1030, (16, 16), (16, 26), (826, 1591), 256),
+        ((40, 50), 1999, (16, 16), (24, 34), (1234, 1999), 256), ((40, 50), -1, (16, 16), (0, 0), (0, 765), 256),
+        ((2, 100), 150, (2, 16), (0, 46), (46, 161), 32), ((100, 2), 101, (16, 2), (46, 0), (92, 123), 32),
+    ],
+)  # fmt: skip
+def test_the_rectangle_around_an_element(
+    shape: tuple[int, ...],
+    first: int,
+    size: tuple[int, int],
+    corner: tuple[int, int],
+    ends: tuple[int, ...],
+    count: int,
+) -> None:
+    """Rows and columns, the first of each, and the flat indices, row by row."""
+    found_size, found_corner, indices = _around(Array("a", np.zeros(shape, "int32")), first)
+    assert (found_size, found_corner, len(indices)) == (size, corner, count)
+    assert (indices[:1], indices[-1:]) == ([*ends[:1]], [*ends[1:]])
+    assert indices == sorted(set(indices))

@@ -40,6 +40,7 @@ def test_as_many_kinds_of_causes_as_are_kept_all_stay():
 
 
 def test_files_for_others_have_their_limits(monkeypatch):
+    assert (learned.MOST, learned.KINDS, learned.EXERCISES, learned.BYTES) == (999_999, 64, 1000, 4 * 1024**2)
     assert json.loads(learned.export({}, ".json")) == {"format": 1, "exercises": {}}
     monkeypatch.setattr(learned, "EXERCISES", 2)
     two = {"a": Done(True, 1), "b": Done(True, 1)}
@@ -140,7 +141,17 @@ def test_a_folder_that_cannot_be_written_is_a_message_not_an_error(tmp_path, mon
     blocked.write_text("")
     monkeypatch.setenv("GPULAB_PROGRESS", str(blocked / "progress.json"))
     message = history.record_attempt("first-fill", True)
-    assert "GPULAB_PROGRESS" in message
+    assert message.split("\n")[1:] == [
+        f"Progress could not be saved to {blocked / 'progress.json'} (File exists); "
+        "set GPULAB_PROGRESS to another file."
+    ]
+
+
+def test_folders_of_the_file_are_made(tmp_path, monkeypatch):
+    path = tmp_path / "one" / "two" / "progress.json"
+    monkeypatch.setenv("GPULAB_PROGRESS", str(path))
+    assert [history.record_attempt("first-fill", True) for _ in range(2)] == ["", ""]
+    assert progress().exercises["first-fill"].attempts == 2
 
 
 def test_no_half_written_file_is_left(file, monkeypatch):
@@ -151,7 +162,9 @@ def test_no_half_written_file_is_left(file, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(history.os, "replace", breaks)
-    assert "No space left" in history.record_attempt("first-fill", True)
+    assert history.record_attempt("first-fill", True) == (
+        f"Progress could not be saved to {file} (No space left on device); set GPULAB_PROGRESS to another file."
+    )
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == ["progress.json"]
 
@@ -311,6 +324,8 @@ def test_a_file_of_before_loses_nothing(file):
     assert done == Done(True, 5, 2)
     assert [done.opened(step) for step in (1, 2, 3)] == [False, True, False]
     history.record_attempt("saxpy-guard", False, "missing-guard")
+    told = next(each.found for each in progress().entries() if each.id == "saxpy-guard")
+    assert [line.partition(":")[0] for line in told] == ["once"], "of days nothing is said where one is not known"
     entry = json.loads(file.read_text())["exercises"]["saxpy-guard"]
     assert entry == {"attempts": 6, "hints": 2, "solved": True, "last": DAY, "causes": {"missing-guard": 1}}
 
@@ -328,7 +343,10 @@ def test_the_file_stays_small(file):
         learned.noted(entry, False, "\x1b[31m", DAY)
     assert len(json.dumps(entry)) < 5_000
     file.parent.mkdir()
-    file.write_bytes(b" " * (learned.BYTES + 1))
+    whole = b'{"exercises": {"first-fill": {"solved": true}}}'
+    file.write_bytes(whole + b" " * (learned.BYTES - len(whole)))
+    assert (progress().message, progress().solved) == ("", 1)
+    file.write_bytes(whole + b" " * (learned.BYTES + 1 - len(whole)))
     assert "(it has more than 4 MB)" in progress().message
 
 
@@ -436,3 +454,13 @@ def test_cells_of_strangers():
     assert learned.imported(f"{HEAD}\r\n{row}\r\n", ".csv") == {
         "a b": Done(True, 0, 0, 0, {1: 1, 2: 2, 3: 3}, {"ok": 2, "ok-too": 5}, "", "2026-01-01")
     }
+
+
+def test_progress_is_shown_as_a_widget(file, monkeypatch):
+    """By its name, and as the value of a cell."""
+    shown = []
+    monkeypatch.setattr(history.Progress, "instrument", lambda self: SimpleNamespace(show=lambda: shown.append(self)))
+    found = history.Progress({})
+    found.show()
+    found._ipython_display_()
+    assert shown == [found, found]

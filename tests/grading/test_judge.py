@@ -12,8 +12,10 @@ from gpulab.grading import judge as judging
 from gpulab.grading import report
 from gpulab.grading.bench import WrongSignature
 from gpulab.grading.case import Array, Case, Run, Value, combinations, sentinel
+from gpulab.grading.causes import causes_of
 from gpulab.grading.exercise import Cause, Exercise, Requirement
 from gpulab.grading.judge import judge, smaller
+from gpulab.grading.judgement import STEADY, Failure, _measured
 from gpulab.grading.library import load
 from gpulab.grading.submission import cells_run, check, first_line_of, is_outdated, source_of
 from gpulab.grading.verdict import Verdict
@@ -228,6 +230,34 @@ def test_a_launch_at_the_limit_misses_what_is_asked_of_its_speed():
     assert judge(tiny(), "source", PythonBench(forever)).cause == "never-ends"
 
 
+def test_a_requirement_that_fails_on_a_run_that_went_wrong_says_what_went_wrong():
+    """Where the run that is measured was right, the fault is the requirement's."""
+
+    def breaks(outcome):
+        raise ZeroDivisionError("no launches")
+
+    asked = Requirement("few", "few", breaks)
+    outcome = SimpleNamespace(
+        unsteady="the run that is measured was stopped", case=SimpleNamespace(text=lambda: "n = 5")
+    )
+    assert _measured(tiny(), outcome, asked) == outcome.unsteady
+    outcome.unsteady = ""
+    with pytest.raises(CheckError) as error:
+        _measured(tiny(), outcome, asked)
+    assert error.value.what == (
+        "The requirement 'few' of exercise 'tiny' failed on n = 5: ZeroDivisionError: no launches"
+    )
+
+
+def test_what_a_failure_keeps_while_its_input_becomes_smaller():
+    few = Requirement("few", "at most 8 elements", lambda outcome: "")
+    cause = causes_of(tiny())[0]
+    assert Failure(None, None, few).key == "requirement few"
+    assert Failure(None, cause).key == f"cause {cause.name}"
+    assert Failure(None, None).key == "unrecognised"
+    assert (few.shrinks, STEADY.shrinks) == (True, False)
+
+
 def test_requirement_beyond_output():
     strict = Requirement(
         "few", "at most 8 elements", lambda o: "9 is more than 8" if o.case.parameters["n"] > 8 else ""
@@ -390,6 +420,44 @@ def test_a_case_that_shows_a_pattern(shapes, large):
     outputs = tuple(Array("o", sentinel("int32", shape), np.zeros(shape, "int32")) for shape in shapes)
     case = Case({}, (1, 1, 1), (1, 1, 1), (*outputs, Array("x", np.zeros(99, "int32"))))
     assert judging._large(case) is large
+
+
+@pytest.mark.parametrize(
+    ("cases", "first", "smallest", "tried", "drawn"),
+    [
+        ((20,), 20, 12, [], 12),  # large enough as it is
+        ((20,), 20, 1, [10], 10),  # the first that failed, as small as it goes
+        ((9, 40, 20), 9, 1, [40, 20, 20, 10], 10),  # another case of the exercise, the first that fails
+        ((9, 30, 40, 50, 60), 9, 1, [30, 40, 50, 20, 10], 10),  # of three; 30 is right
+        ((9, 30), 9, 1, [30], 1),
+        ((9,), 9, 1, [], 1),
+    ],
+)
+def test_the_failure_that_is_drawn(cases, first, smallest, tried, drawn):
+    """The smallest that has ten elements or more."""
+    exercise = tiny(cases=tuple({"n": n} for n in cases), causes=(Cause("own", "t", lambda seen: True, "why", "next"),))
+    sizes = []
+
+    def run(case, buffers, limit, *more):
+        sizes.append(case.parameters["n"])
+        results = {}
+        for each in buffers:
+            data = each.contents.copy()
+            if each.array.is_output:
+                data[each.guard : each.guard + each.array.data.size] = each.array.expected + (sizes[-1] != 30)
+            results[each.array.name] = data
+        return Run(results)
+
+    kernel = SimpleNamespace(run=run, arch="gfx942", wave_size=64, resources={}, isa={})
+    one, other = (
+        judging.examine(exercise, judging.run_case(exercise, kernel, "source", exercise.case({"n": n})))
+        for n in (first, smallest)
+    )
+    sizes.clear()
+    found = judging.visible(exercise, kernel, "source", one, other)
+    assert sizes[::2] == sizes[1::2] == tried
+    assert found.outcome.case.parameters == {"n": drawn}
+    assert (found is other) is (drawn == smallest)
 
 
 def test_source_is_found_in_what_a_learner_passes():

@@ -117,6 +117,20 @@ def test_outcomes_know_the_other_devices(built: SimpleNamespace) -> None:
     ]  # fmt: skip
 
 
+def test_an_interrupt_does_not_wait_for_programs(built: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs is left to its limit, what waits is not begun."""
+    ended: list[dict[str, bool]] = []
+
+    def submit(*words: Any) -> SimpleNamespace:
+        raise KeyboardInterrupt
+
+    pool = SimpleNamespace(submit=submit, shutdown=lambda **how: ended.append(how))
+    monkeypatch.setattr(cores, "beside", lambda count: pool if count == 2 else None)
+    with pytest.raises(KeyboardInterrupt):
+        judging.run_everywhere(made(), programs.build(""), "", CASES[0])  # type: ignore[arg-type]
+    assert ended == [{"wait": False, "cancel_futures": True}]
+
+
 def test_what_does_not_compile(built: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(source: str, **settings: Any) -> Callable[[], None]:
         raise CompileError("line 2: expected ';'")

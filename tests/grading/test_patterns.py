@@ -118,6 +118,21 @@ def test_the_numbers_of_a_combination_are_found():
         ("for (int i = 0; i < n; i++) s += i;\ncas();", False),
         ("if (x) cas();  // while (x)", False),
         ("while (x", False),
+        ("while", False),
+        ("while (f(x)) cas();", True),
+        ("while (f(x)) y(); cas();", False),
+        ("while (((x))) {} cas();", False),
+        ("do { { y(); } cas(); } while (x);", True),
+        ("do { y(); } while (f(x)); cas();", False),
+        ("do y(); while (x); cas();", False),
+        ("for (;;) { { x(); } } cas();", False),
+        ("for (;;) { { x(); } cas(); }", True),
+        ("for (;;) { x();", False),
+        ("for (;;) { cas();", True),
+        ("while (x);\ncas();", False),
+        ("for (a; b; c) if (x) { cas(); }", True),
+        ("for (a; b; c) if (x) { y(); } cas();", False),
+        ("x(); while (y) z(); while (y) cas();", True),
     ],
 )
 def test_what_stands_in_a_loop_is_found(source, found):
@@ -171,6 +186,13 @@ COUNTED = np.arange(1.0, 101)
         ("whole_part", [1, 2, 3], [1.5, 2.5, 3.5], True), ("whole_part", [1, 2, 2], [1.5, 2.5, 2.75], False),
         ("whole_part", [-1, -2, -3], [-1.5, -2.5, -3.5], True), ("whole_part", [-2, -3, -4], [-1.5, -2.5, -3.5], True),
         ("whole_part", [2, 3, 4], [1.5, 2.5, 3.5], False), ("whole_part", [1, 2, 3, 5], [1.5, 2.5, 3.5, 4.5], False),
+        # within a hundredth, where three different ones are wanted and none is zero
+        ("nearly_right", [100.9, 201, 297.5], [100, 200, 300], True),
+        ("nearly_right", [101.1, 201, 302], [100, 200, 300], False),
+        ("nearly_right", [-100.9, -201, -302], [-100, -200, -300], True),
+        ("nearly_right", [100.9, 201, 201.5], [100, 200, 200], False),
+        ("nearly_right", [100.9, 201, 302, 1e-9], [100, 200, 300, 0], False),
+        ("nearly_right", [100.9, 201, np.nan], [100, 200, 300], False),
         ("zeros", [0, 0, 3], [1, 2, 3], True), ("zeros", [0, 1, 3], [1, 2, 3], False),
         ("negated", [-1, -2, 3], [1, 2, 3], True), ("negated", [-1, 2.5, 3], [1, 2, 3], False),
         ("no_numbers", [np.nan, 2], [1, 2], True), ("no_numbers", [np.inf, 2], [1, 2], True),
@@ -186,6 +208,8 @@ COUNTED = np.arange(1.0, 101)
         ("moved", but(7, wanted=np.roll(COUNTED[:24], 1)), COUNTED[:24], False),
         ("moved", np.roll(np.tile([1.0, 2], 8), 1), np.tile([1.0, 2], 8), False),
         ("moved", np.roll(np.tile(COUNTED[:4], 4), 1), np.tile(COUNTED[:4], 4), True),
+        ("moved", np.roll(np.tile(COUNTED[:10], 4), 1), np.tile(COUNTED[:10], 4), True),
+        ("moved", np.roll(np.tile(COUNTED[:9], 5)[:40], 1), np.tile(COUNTED[:9], 5)[:40], False),
     ],
 )  # fmt: skip
 def test_where_a_pattern_begins(pattern, found, wanted, holds):
@@ -196,6 +220,40 @@ def test_a_shift_of_more_than_a_wave_is_no_shift():
     wanted = np.arange(1.0, 1001)
     assert patterns.moved(seen(np.roll(wanted, 64), wanted))
     assert not patterns.moved(seen(np.roll(wanted, 65), wanted))
+
+
+def test_of_a_large_output_the_first_elements_say_whether_it_is_shifted():
+    wanted = np.arange(1.0, 8001)
+    found = np.roll(wanted, 1)
+    found[4096:] = 0
+    assert patterns.moved(seen(found, wanted))
+    found[2048:] = 0
+    assert not patterns.moved(seen(found, wanted))
+
+
+def test_integers_are_never_nearly_right():
+    assert patterns.nearly_right(seen([1001, 2001, 3001], [1000, 2000, 3000]))
+    assert not patterns.nearly_right(seen([1001, 2001, 3001], [1000, 2000, 3000], "int32"))
+
+
+def test_an_input_as_it_was_is_copied():
+    one = seen([5, 6, 7, 8], [1, 2, 3, 4])
+
+    def copied(**inputs):
+        arrays = tuple(Array(name, np.array(data, "float32")) for name, data in inputs.items())
+        case = dataclasses.replace(one.outcome.case, arguments=(*arrays, one.array))
+        return patterns.copied(dataclasses.replace(one, outcome=dataclasses.replace(one.outcome, case=case)))
+
+    assert copied(x=[5, 6, 7, 8])
+    assert copied(x=[[5, 6], [7, 8]])
+    assert copied(x=[0, 0, 0, 0], y=[5, 6, 7, 8])
+    assert not copied(x=[5, 6, 7, 9])
+    assert not copied(x=[5, 6, 7, 8, 9])
+    assert not copied(x=[5])
+    own = dataclasses.replace(one.array, data=np.array([5, 6, 7, 8], "float32"))
+    case = dataclasses.replace(one.outcome.case, arguments=(own,))
+    outcome = dataclasses.replace(one.outcome, case=case)
+    assert not patterns.copied(dataclasses.replace(one, array=own, outcome=outcome)), "what it held before is no input"
 
 
 def later(count, size=100, first=25):
@@ -210,7 +268,7 @@ def later(count, size=100, first=25):
     [
         (later(75), 25, True), (later(57), 25, True), (later(56), 25, False),  # three quarters of 75 are 56.25
         (later(76), 25, False),  # one of block 0
-        (later(75), 50, False),  # two blocks alone
+        (later(50), 50, False), (later(51), 49, True),  # two blocks alone
         (later(66), 34, True), (later(67), 34, False),
     ],
 )  # fmt: skip

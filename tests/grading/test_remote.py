@@ -238,6 +238,19 @@ def test_texts_of_a_process_cannot_steer_a_terminal(tmp_path: Path) -> None:
     assert len(found.value.why) == 1 << 20
 
 
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [(0, False), (8, False), (9, True), (10, True), (11, False), (13, False), (31, False), (32, True), (126, True),
+     (127, False), (159, False), (160, True), (0x202E, True)],
+)  # fmt: skip
+def test_controls_of_a_terminal_become_a_mark(code: int, shown: bool) -> None:
+    assert remote._text(f"a{chr(code)}b") == (f"a{chr(code)}b" if shown else "a\ufffdb")
+
+
+def test_how_long_a_worker_may_take_to_start() -> None:
+    assert remote.STARTING == 5 * 60
+
+
 def reply(**changes: Any) -> dict[str, Any]:
     return {"run": 1, "after": ["a", "b"], "fault": None, "addresses": {}, "launches": [], "places": []} | changes
 

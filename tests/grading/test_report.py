@@ -286,6 +286,35 @@ def test_advice_on_programs() -> None:
     assert text["next"].startswith("Print what the program computes")
 
 
+def test_which_rows_keep_their_lines() -> None:
+    """Tables, code and what others wrote; sentences are wrapped."""
+    racing = stopped(RIGHT, kind="race", address=2004, other=Access(None, "s", (1, 0, 0), 0, 0, (5, 0, 0), "write"))
+    writers = {("a", 2): Access(None, "s", (0, 0, 0), 0, 0, (1, 0, 0), "write")}
+    wrong = replace(WRONG, watch=lambda changed: Run({}, writers=writers))
+    beside_it = beside(stopped(RIGHT, address=2016), "a", -1)
+    weak = replace(RIGHT, weak=Weak(3, Run({array.name: array.wanted for array in RIGHT.case.arrays})))
+    asked = Requirement[Any]("few", "few loads", lambda seen: "", "Count them.")
+    failures = [
+        *(Failure[Any](seen, None) for seen in (racing, wrong, beside_it, weak)), Failure[Any](RIGHT, None, asked, "9"),
+        *(Failure[Any](program(**changes), OWN) for changes in (
+            {"stdout": "two", "stderr": "why", "exit_code": 3}, {"faults": (fault(),)})),
+    ]  # fmt: skip
+    verdicts = [report.rejected(tiny(), each, [RIGHT], {("gfx1100", 32): True}) for each in failures]
+    verdicts += [report.does_not_compile(tiny(), "x"), report.cannot_be_run(tiny(), "x"), report.stopped("tiny", "x")]
+    verdicts += [report.not_judged("tiny", "x"), report.accepted(tiny(requirements=(asked,)), [RIGHT])]
+    blocks = [{row.label for row in verdict.rows if row.block} for verdict in verdicts]
+    assert blocks == [
+        {"found"}, {"values", "who wrote"}, set(), set(), set(), {"output", "messages"}, {"stopped"},
+        {"compiler"}, {"what"}, set(), set(), set(),
+    ]  # fmt: skip
+    labels = [row.label for verdict in verdicts for row in verdict.rows]
+    assert set(labels) == {
+        "tried", "fails with", "and on", "found", "likely cause", "next", "read", "stuck?", "wrong", "values",
+        "who wrote", "stopped", "beside it", "weak memory", "required", "measured", "exit code", "output", "messages",
+        "compiler", "what", "met",
+    }  # fmt: skip
+
+
 # ------------------------------------------------------------------------------------------------------- the library
 
 

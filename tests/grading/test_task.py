@@ -8,7 +8,7 @@ from gpulab.errors import CheckError
 from gpulab.grading import exercise_ids, load
 from gpulab.grading.case import Array, Case, Value
 from gpulab.grading.exercise import Exercise
-from gpulab.grading.task import shown
+from gpulab.grading.task import _drawn, _thread, shown
 
 
 def exercise(make, **changes):
@@ -90,3 +90,40 @@ def test_what_a_launch_finds_in_an_output_is_shown_only_if_it_means_something():
 def test_an_unknown_exercise_is_named():
     with pytest.raises(CheckError, match="no exercise 'first-fil'"):
         gpulab.exercise("first-fil")
+
+
+@pytest.mark.parametrize(
+    ("grid", "block", "text"),
+    [
+        ((2, 1, 1), (4, 1, 1), "b1 t3"), ((2, 1, 1), (4, 2, 1), "t3,1"), ((2, 2, 1), (4, 1, 1), "t3,1"),
+        ((2, 1, 2), (4, 1, 1), "t3,1"), ((2, 1, 1), (4, 2, 2), "t3,1,2"), ((2, 1, 1), (4, 1, 2), "t3,1,2"),
+    ],
+)  # fmt: skip
+def test_threads_as_they_fit_into_a_cell(grid, block, text):
+    assert _thread(Case({}, grid, block), (1, 0, 0), (3, 1, 2)) == text
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "columns"),
+    [
+        ((5,), 1, 5), ((16,), 1, 16), ((17,), 2, 1), ((40,), 2, 16), ((3, 4), 3, 4), ((8, 16), 8, 16), ((9, 17), 8, 16),
+        ((2, 3, 4), 4, 4), ((0,), 0, 0), ((3, 0), 0, 0),
+    ],
+)  # fmt: skip
+def test_so_many_rows_and_columns_are_drawn(shape, rows, columns):
+    """Of one dimension two rows of sixteen, of two eight, of three four; owners stand beside what is wanted."""
+    data = np.arange(np.prod(shape), dtype="int32").reshape(shape)
+    array = Array("x", data, data + 1)
+    asked = exercise(make, owner=lambda case, index: ((0, 0, 0), (index, 0, 0)) if index % 2 else None)
+    case = Case({}, (1, 1, 1), (256, 1, 1), (array,))
+    width = shape[-1] if len(shape) > 1 else 16
+    for role, more in (("before", 0), ("after", 1)):
+        drawn = _drawn(asked, case, array, role)
+        assert (drawn.name, drawn.role, drawn.shape) == ("x", role, shape)
+        assert (len(drawn.values), len(drawn.values[-1]) if rows else 0) == (rows, columns)
+        firsts = [row * width for row in range(rows)]
+        assert [row[0] for row in drawn.values] == [str(first + more) for first in firsts]
+        owners = [[f"b0 t{first + at}" if (first + at) % 2 else "" for at in range(len(row))]
+                  for first, row in zip(firsts, drawn.values, strict=True)]  # fmt: skip
+        told = role == "after" and any(map(any, owners))
+        assert [list(row) for row in drawn.owners] == (owners if told else [])

@@ -218,7 +218,7 @@ def test_a_whole_number_may_stand_for_a_float() -> None:
         (int | None, "x"), (tuple[int, ...], 3), (tuple[int, ...], [1, "x"]), (tuple[int, int], [1]),
         (tuple[int, int], [1, 2, 3]), (tuple[int, str], ["a", 1]), (Mapping[str, int], [1]),
         (Mapping[str, int], {"a": "b"}), (Inner, {"name": "a"}), (Inner, {"name": "a", "at": [1, 2], "more": 1}),
-        (Inner, {"name": 3, "at": [1, 2]}), (Inner, ["a", [1, 2]]), (Outer, None),
+        (Inner, {"name": 3, "at": [1, 2]}), (Inner, ["a", [1, 2]]), (Outer, None), (bytes, "x"), (list[int], [1]),
     ],
 )  # fmt: skip
 def test_data_of_another_form_is_refused(kind: Any, data: Any) -> None:
