@@ -120,6 +120,35 @@ def test_errors_of_a_launch_are_those_of_their_cause(monkeypatch: pytest.MonkeyP
             assert caught.value is (cause or error)
 
 
+def test_what_a_device_found_is_raised_after_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of what the launcher raised, too; a device without instruments found nothing."""
+    launcher = driver.Launcher.__new__(driver.Launcher)
+    happened: list[str] = []
+
+    def fault() -> None:
+        happened.append("asked")
+        raise gpulab.GpulabError("of the kernel")
+
+    def launched(self: object, fails: bool) -> None:
+        happened.append("launched")
+        if fails:
+            raise RuntimeError("of the launcher")
+
+    monkeypatch.setattr(driver.amd.HIPLauncher, "__call__", launched)
+    for instruments, asked in ((None, []), (types.SimpleNamespace(raise_fault=fault), ["asked"])):
+        selected = types.SimpleNamespace(instruments=instruments)
+        monkeypatch.setattr(providers, "selected", lambda selected=selected: selected)
+        for fails in (False, True):
+            happened.clear()
+            said = ""
+            try:
+                launcher(fails)
+            except (RuntimeError, gpulab.GpulabError) as error:
+                said = str(error)
+            assert said == ("of the kernel" if asked else "of the launcher" if fails else "")
+            assert happened == ["launched", *asked]
+
+
 def test_the_library_is_named_to_triton_if_its_name_is_hips(monkeypatch: pytest.MonkeyPatch) -> None:
     from triton import knobs
 
@@ -184,10 +213,10 @@ def test_times_of_hardware_are_not_said_to_be_modelled(
         host.said.clear()
         both = [types.SimpleNamespace(name=name, virtual=virtual) for name in ("first", "second")]
         monkeypatch.setattr(providers, "devices", lambda both=both: both)
-        interface = driver.Interface()
+        interface = driver.GpulabDriver.__new__(driver.GpulabDriver).get_device_interface()
         assert interface.synchronize is gpulab.synchronize
-        event = interface.Event()
-        assert isinstance(event, driver.Event)
-        assert event._virtual is virtual
+        for event in (interface.Event(), interface.Event(enable_timing=True)):
+            assert isinstance(event, driver.Event)
+            assert event._virtual is virtual
         said = "gpulab: second is virtual here, so these times are modelled (docs/timing.md), not measured.\n"
         assert capsys.readouterr().err == (said if virtual else "")
