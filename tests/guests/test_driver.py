@@ -27,9 +27,10 @@ def test_scratch_for_profiles_is_memory_of_the_device_too() -> None:
     from triton.runtime import driver as own
 
     with gpulab.using("virtual:gfx942"):
-        memory = own.active.allocate_default_profile_scratch(48, 16, None)
-        assert isinstance(memory, gpulab.DeviceArray)
-        assert (memory.nbytes, memory.dtype) == (48, np.int8)
+        for size, given in ((48, 48), (1, 1), (0, 1)):  # what has no byte has no address
+            memory = own.active.allocate_default_profile_scratch(size, 16, None)
+            assert isinstance(memory, gpulab.DeviceArray)
+            assert (memory.nbytes, memory.dtype) == (given, np.int8)
 
 
 def test_an_allocator_that_is_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +43,7 @@ def test_an_allocator_that_is_set_stays(monkeypatch: pytest.MonkeyPatch) -> None
 
     given = _allocation._allocator.get()
     monkeypatch.setattr(driver.amd, "HIPUtils", lambda: "utilities")
+    monkeypatch.setattr(knobs.amd, "libhip_path", None)
     monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "0")
     try:
         with gpulab.using("virtual:gfx942"):
@@ -56,6 +58,7 @@ def test_an_allocator_that_is_set_stays(monkeypatch: pytest.MonkeyPatch) -> None
         with gpulab.using("virtual:gfx1100") as device:
             made = driver.GpulabDriver()
             assert os.environ["TRITON_DEFAULT_FP_FUSION"] == "1"
+            assert knobs.amd.libhip_path == providers.selected().library().path
             assert (made.utils, made.launcher_cls) == ("utilities", driver.Launcher)
             assert (made.get_current_device(), made.get_current_stream(5)) == (device.index, 0)
             assert made.get_device_capability() == (11, 0)
@@ -81,7 +84,7 @@ def test_pytorch_with_a_gpu_has_a_driver_of_its_own(there: bool, monkeypatch: py
     torch.__spec__ = importlib.machinery.ModuleSpec("torch", None)
     vars(torch).update(cuda=types.SimpleNamespace(is_available=lambda: there), device=lambda name: ("device", name))
     monkeypatch.setitem(sys.modules, "torch", torch)
-    assert driver.GpulabDriver.is_active() is not there
+    assert driver.GpulabDriver.is_active() is (not there)
     made = driver.GpulabDriver.__new__(driver.GpulabDriver)
     assert made.get_active_torch_device() == ("device", "cpu")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
