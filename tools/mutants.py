@@ -231,10 +231,13 @@ TESTS: tuple[tuple[str, str], ...] = (
         "gpulab/toolchain",
         "tests/toolchain tests/headers tests/porting tests/programs tests/hip tests/api tests/kernels",
     ),
-    ("gpulab/guests", "tests/guests/test_host_tensors.py tests/guests tests/languages"),
+    ("gpulab/guests", "tests/guests/test_host_tensors.py tests/guests/test_driver.py tests/guests tests/languages"),
     ("gpulab/delivery", "tests/delivery"),
     ("gpulab/languages/assembly.py", "tests/languages/test_assembly.py tests/fuzz/test_inputs.py tests/languages"),
-    ("gpulab/languages", "tests/languages tests/toolchain tests/porting tests/programs tests/api"),
+    (
+        "gpulab/languages",
+        "tests/languages/test_declared.py tests/languages tests/toolchain tests/porting tests/programs tests/api",
+    ),
     ("gpulab/porting", "tests/porting tests/programs"),
     *(
         (

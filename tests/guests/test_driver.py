@@ -27,9 +27,10 @@ def test_scratch_for_profiles_is_memory_of_the_device_too() -> None:
     from triton.runtime import driver as own
 
     with gpulab.using("virtual:gfx942"):
-        memory = own.active.allocate_default_profile_scratch(48, 16, None)
-        assert isinstance(memory, gpulab.DeviceArray)
-        assert (memory.nbytes, memory.dtype) == (48, np.int8)
+        for size, given in ((48, 48), (1, 1), (0, 1)):  # what has no byte has no address
+            memory = own.active.allocate_default_profile_scratch(size, 16, None)
+            assert isinstance(memory, gpulab.DeviceArray)
+            assert (memory.nbytes, memory.dtype) == (given, np.int8)
 
 
 def test_an_allocator_that_is_set_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,6 +43,7 @@ def test_an_allocator_that_is_set_stays(monkeypatch: pytest.MonkeyPatch) -> None
 
     given = _allocation._allocator.get()
     monkeypatch.setattr(driver.amd, "HIPUtils", lambda: "utilities")
+    monkeypatch.setattr(knobs.amd, "libhip_path", None)
     monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "0")
     try:
         with gpulab.using("virtual:gfx942"):
@@ -56,6 +58,7 @@ def test_an_allocator_that_is_set_stays(monkeypatch: pytest.MonkeyPatch) -> None
         with gpulab.using("virtual:gfx1100") as device:
             made = driver.GpulabDriver()
             assert os.environ["TRITON_DEFAULT_FP_FUSION"] == "1"
+            assert knobs.amd.libhip_path == providers.selected().library().path
             assert (made.utils, made.launcher_cls) == ("utilities", driver.Launcher)
             assert (made.get_current_device(), made.get_current_stream(5)) == (device.index, 0)
             assert made.get_device_capability() == (11, 0)
@@ -81,7 +84,7 @@ def test_pytorch_with_a_gpu_has_a_driver_of_its_own(there: bool, monkeypatch: py
     torch.__spec__ = importlib.machinery.ModuleSpec("torch", None)
     vars(torch).update(cuda=types.SimpleNamespace(is_available=lambda: there), device=lambda name: ("device", name))
     monkeypatch.setitem(sys.modules, "torch", torch)
-    assert driver.GpulabDriver.is_active() is not there
+    assert driver.GpulabDriver.is_active() is (not there)
     made = driver.GpulabDriver.__new__(driver.GpulabDriver)
     assert made.get_active_torch_device() == ("device", "cpu")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
@@ -118,6 +121,35 @@ def test_errors_of_a_launch_are_those_of_their_cause(monkeypatch: pytest.MonkeyP
             with pytest.raises((SystemError, ValueError)) as caught:
                 launcher(1)
             assert caught.value is (cause or error)
+
+
+def test_what_a_device_found_is_raised_after_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of what the launcher raised, too; a device without instruments found nothing."""
+    launcher = driver.Launcher.__new__(driver.Launcher)
+    happened: list[str] = []
+
+    def fault() -> None:
+        happened.append("asked")
+        raise gpulab.GpulabError("of the kernel")
+
+    def launched(self: object, fails: bool) -> None:
+        happened.append("launched")
+        if fails:
+            raise RuntimeError("of the launcher")
+
+    monkeypatch.setattr(driver.amd.HIPLauncher, "__call__", launched)
+    for instruments, asked in ((None, []), (types.SimpleNamespace(raise_fault=fault), ["asked"])):
+        selected = types.SimpleNamespace(instruments=instruments)
+        monkeypatch.setattr(providers, "selected", lambda selected=selected: selected)
+        for fails in (False, True):
+            happened.clear()
+            said = ""
+            try:
+                launcher(fails)
+            except (RuntimeError, gpulab.GpulabError) as error:
+                said = str(error)
+            assert said == ("of the kernel" if asked else "of the launcher" if fails else "")
+            assert happened == ["launched", *asked]
 
 
 def test_the_library_is_named_to_triton_if_its_name_is_hips(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,10 +216,10 @@ def test_times_of_hardware_are_not_said_to_be_modelled(
         host.said.clear()
         both = [types.SimpleNamespace(name=name, virtual=virtual) for name in ("first", "second")]
         monkeypatch.setattr(providers, "devices", lambda both=both: both)
-        interface = driver.Interface()
+        interface = driver.GpulabDriver.__new__(driver.GpulabDriver).get_device_interface()
         assert interface.synchronize is gpulab.synchronize
-        event = interface.Event()
-        assert isinstance(event, driver.Event)
-        assert event._virtual is virtual
+        for event in (interface.Event(), interface.Event(enable_timing=True)):
+            assert isinstance(event, driver.Event)
+            assert event._virtual is virtual
         said = "gpulab: second is virtual here, so these times are modelled (docs/timing.md), not measured.\n"
         assert capsys.readouterr().err == (said if virtual else "")

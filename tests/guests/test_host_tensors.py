@@ -134,8 +134,8 @@ def test_what_is_in_the_memory_of_the_host() -> None:
         is_cpu = True
 
     x = np.ones(4, "f4")
-    asked = (Whole(x), Whole(x, False), Whole(x, 1), Whole(x, lambda: True), NoAddress(), x, 5, None)
-    assert [host.is_on_host(each) for each in asked] == [True, *[False] * 7]
+    asked = (Whole(x), Whole(x, False), Whole(x, 1), Whole(x, lambda: True), NoAddress(), Storage(x), x, 5, None)
+    assert [host.is_on_host(each) for each in asked] == [True, *[False] * 8]
 
 
 def test_what_is_said_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:

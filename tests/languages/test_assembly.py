@@ -115,7 +115,7 @@ def test_a_pair_that_reads_one_bank_twice_is_refused() -> None:
     ("source", "line"),
     [
         ('"a"', 0), ('"a\\""', 0), ("; \"\n// \"\n/* \"\n\" */ s_nop 0", 0), ('"', 1), ('"a\n"', 1),
-        ('"a" "b\n', 1), ('"a"\n; "\n/*\n*/ "b', 4), ('s_nop 1\n\n.ascii "a\\"\n.ascii "b"\n', 3),
+        ('\n"', 2), ('"a" "b\n', 1), ('"a"\n; "\n/*\n*/ "b', 4), ('s_nop 1\n\n.ascii "a\\"\n.ascii "b"\n', 3),
     ],
 )  # fmt: skip
 def test_texts_that_have_no_end(source: str, line: int) -> None:

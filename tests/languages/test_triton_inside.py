@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import runpy
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -208,6 +210,17 @@ def test_the_process_leaves_its_answer_in_the_folder(folder: Path) -> None:
     inside.main(str(folder))
     answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
     assert answer == {"error": "SystemExit: no more", "line": 2, "column": 0}
+
+
+def test_as_a_program_it_is_given_the_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Imported, it does nothing."""
+    (folder / "request.json").write_text(json.dumps(asked([("none", [])])), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["inside.py", str(folder), "another"])
+    runpy.run_path(inside.__file__, run_name="inside")
+    assert not (folder / "answer.json").exists()
+    runpy.run_path(inside.__file__, run_name="__main__")
+    said = "there is no kernel none: a kernel is a function marked @triton.jit"
+    assert json.loads((folder / "answer.json").read_text()) == {"error": said, "line": 0, "column": 0}
 
 
 class InKernel(Exception):

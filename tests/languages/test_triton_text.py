@@ -123,3 +123,14 @@ def test_texts_that_are_not_as_llvm_writes_them(assembly: str, said: str) -> Non
     with pytest.raises(CompileError) as caught:
         assembly_of([kernel("k", assembly)], 1, 5)
     assert str(caught.value) == said
+
+
+def test_numbers_of_any_length_are_no_line_of_the_source() -> None:
+    """A stranger's text may have numbers that Python refuses to read. No source has a billion lines."""
+    huge = "9" * 5000
+    text = written("k").replace("\t.loc\t1 6 0", f"\t.loc\t1 {huge} 0").replace("kernel.py:4:9", f"kernel.py:{huge}:9")
+    made, lines = assembly_of([kernel("k", text)], 11, 999_999_999)
+    found = {line.strip(): at for line, at in zip(made.split("\n"), lines, strict=True) if line.startswith("\ts_")}
+    last = 10 + 999_999_999
+    assert found == {"s_nop 1": 11, "s_nop 2": 11, "s_nop 3": last, "s_nop 4": last, "s_branch .Lend": last}
+    assert not any(assembly_of([kernel("k", text.replace("\t.loc\t1 1 0", ""))], 11, 5)[1])

@@ -89,10 +89,7 @@ class Copies:
 
         for here, there, before in self._copied.values():
             found = there.to_host()[before:]
-            changed = np.flatnonzero(found != here)
-            if changed.size:
-                first, last = int(changed[0]), int(changed[-1]) + 1
-                here[first:last] = found[first:last]
+            np.copyto(here, found, where=found != here)
 
 
 def _storage(tensor: Any) -> tuple[int, int]:

@@ -154,15 +154,14 @@ def failure(error: BaseException, folder: str) -> dict[str, Any]:
     elif isinstance(error, SyntaxError) and error.filename == path:
         said, line, column = f"{type(error).__name__}: {error.msg}", error.lineno or 0, error.offset or 0
     else:
-        chain = [error]
-        while chain[-1].__cause__ is not None:
-            chain.append(chain[-1].__cause__)
-        for each in chain:  # of calls inside of kernels the innermost that stands in the source
+        each: BaseException | None = error
+        while each is not None:  # of calls inside of kernels the innermost that stands in the source
             text, node = getattr(each, "src", None), getattr(each, "node", None)
             if node is not None and isinstance(text, str) and text in source and hasattr(node, "lineno"):
                 start = source[: source.index(text)].count("\n")
                 line, column = start + node.lineno, node.col_offset + 1
                 said = getattr(each, "error_message", None) or str(each.__cause__ or each)
+            each = each.__cause__
         if not line:
             frames = traceback.extract_tb(error.__traceback__)
             own = [frame.lineno for frame in frames if frame.filename == path and frame.lineno]

@@ -23,8 +23,8 @@ _TYPES = {
     "u16": "uint16", "u32": "uint32", "u64": "uint64", "fp16": "float16", "fp32": "float32", "fp64": "float64",
 }  # fmt: skip
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+(?:"[^"]*"\s+)?"([^"]*)"')
-_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)")
-_CALL = re.compile(rf"@\[ {re.escape(SOURCE)}:(\d+)")
+_LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d{1,9})")
+_CALL = re.compile(rf"@\[ {re.escape(SOURCE)}:(\d{{1,9}})")
 _DROPPED = (".amdgcn_target", ".amdhsa_inst_pref_size", ".amdhsa_code_object_version")
 _SCRATCH_BUFFERS = 2
 
@@ -95,9 +95,9 @@ def _body(kernel: Compiled) -> tuple[list[str], list[int], list[dict[str, Any]]]
         elif place := _LOC.match(line):
             call = _CALL.findall(line)
             if files.get(place[1]) == SOURCE:
-                current = int(place[2][:9]) or current
+                current = int(place[2]) or current
             elif call:
-                current = int(call[-1][:9])
+                current = int(call[-1])
         elif bare.startswith(".file") or bare.startswith(_DROPPED):
             pass
         else:
