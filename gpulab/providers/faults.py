@@ -236,7 +236,9 @@ _RELATION_HINTS = {
 _WAITING_HINT = (
     "see what sets the value that the loop waits for. If blocks wait for one another, all of them have to be there at "
     "the same time: launch no more than the device holds (hipOccupancyMaxActiveBlocksPerMultiprocessor times its "
-    "multiprocessors), best with kernel.cooperative[grid, block](...) or hipLaunchCooperativeKernel, which check that."
+    "multiprocessors), best with kernel.cooperative[grid, block](...) or hipLaunchCooperativeKernel, which check that. "
+    "If each lane takes a lock by itself, the lane that has it may wait for those of its wave that are still in the "
+    "loop: let one lane of a wave take the lock, for all of them."
 )
 
 _INSIDE_HINTS = {  # by the name of the allocation: those of virtual memory management (machine/arena.py)
