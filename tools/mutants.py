@@ -270,6 +270,13 @@ TESTS: tuple[tuple[str, str], ...] = (
     ),
     ("gpulab/grading", "tests/grading tests/course"),
     ("gpulab/views/static", "tests/browser"),
+    *(
+        (
+            f"gpulab/editor/labextension/gpulab-editor/modules/{name}.js",
+            "tests/browser/test_editor_codemirror.py tests/browser/test_editor.py tests/editor",
+        )
+        for name in ("markers", "language", "explain")
+    ),
     (
         "gpulab/editor",
         "tests/browser/test_editor_modules.py tests/browser/test_editor_codemirror.py tests/browser/test_editor.py "

@@ -43,7 +43,7 @@ async () => {
                               ["highlight", "@lezer/highlight"], ["codemirror",
                                   "@jupyterlab/codemirror"]]) lab[name] = await shared(full);
   const modules = Object.assign({}, ...await Promise.all(["words.js", "language.js", "markers.js",
-      "explain.js"].map(load)));
+      "explain.js", "plugins.js"].map(load)));
   const table = {magics: ["hip"], lessons: [], exercises: [], terms: {wave: {word: "wave", text: "Lanes together.",
       place: ["02_simt", "Waves"]}}, names: {
     __syncthreads: {kind: "function", signature: "void __syncthreads()", text: "All wait.", place: ["06_lds",
@@ -57,7 +57,8 @@ async () => {
   /** A cell's outputs with these messages; `put` replaces them. */
   const outputsOf = (given) => {
     const made = {given: [given], changed: signal(), get length() { return made.given.length; },
-        get: (k) => ({metadata: made.given[k] === null ? undefined : {gpulab: {diagnostics: made.given[k]}}}),
+        get: (k) => k in made.given ? {metadata: made.given[k] === null ? undefined
+            : {gpulab: {diagnostics: made.given[k]}}} : undefined,
                   put(...next) { made.given = next; for (const f of [...made.changed.all]) f(); }};
     return made;
   };
@@ -79,7 +80,7 @@ async () => {
   const boxes = () => [...document.querySelectorAll(".gpulab-tip-box")].map((box) => [...box.children]
       .map((line) => line.textContent));
   const heard = (view) => said.get(view) ?? "";
-  globalThis.gpulabTools = {lab, ...modules, known, outputsOf, pause, frame, editor, key, boxes, heard};
+  globalThis.gpulabTools = {lab, shared, ...modules, known, outputsOf, pause, frame, editor, key, boxes, heard};
 }
 """
 
@@ -121,7 +122,7 @@ def told(page: Page, script: str) -> Any:
     """What an asynchronous function with this body returns; it knows what PREPARE makes."""
     names = (
         "lab, known, outputsOf, pause, frame, editor, key, boxes, heard, blanked, language, messages, placed, markTip, "
-        "markers, wordAt, explanations, beginning"
+        "markers, wordAt, explanations, beginning, plugins, shared"
     )
     return page.evaluate(
         f"async () => {{ const {{{names}}} = globalThis.gpulabTools; "
@@ -158,7 +159,10 @@ LANGUAGE = """
     const made = language(lab, known, registry);
     const marks = (view) => [...view.contentDOM.querySelectorAll("[class*=gpulab-]")].map((one) =>
         [/gpulab-([a-z]+)/.exec(one.className)[1], one.textContent]);
-    const node = (view, at) => lab.language.syntaxTree(view.state).resolveInner(at, 1).name;
+    const node = (view, at) => {
+        const {name, from, to} = lab.language.syntaxTree(view.state).resolveInner(at, 1);
+        return name && [name, from, to];
+    };
     const settle = async () => { await registry.getLanguage("text/x-c++src"); await pause(60); };
     const until = async (test) => { for (let k = 0; k < 500 && !test(); ++k) await pause(10); };
     const parsed = async (view) => {
@@ -177,30 +181,31 @@ def test_names_are_marked_by_their_kind(page: Page) -> None:
         const view = editor(text, made);
         await parsed(view);
         const before = marks(view);
-        const nodes = [node(view, 20), node(view, 4)];
+        const nodes = [node(view, 20)];
         view.dispatch({changes: {from: 0, to: 9, insert: ""}});
         await until(() => marks(view).length === 0);
         const without = [marks(view), node(view, 11)];
         view.dispatch({changes: {from: 0, insert: "\\n  %%hip\\n"}});
         await parsed(view);
         const again = marks(view);
+        nodes.push(node(view, 20));
         view.dispatch({changes: {from: view.state.doc.length, insert: " float4"}});
         await parsed(view);
         const more = marks(view).length - again.length;
         view.destroy();
-        const python = editor("threadIdx = 1", made);
+        const python = editor("int threadIdx = 1", made);
         await settle();
-        return {before, nodes, without, again, more, python: marks(python)};""")  # fmt: skip
+        return {before, nodes, without, again, more, python: [marks(python), node(python, 1)]};""")  # fmt: skip
     names = [
         ["qualifier", "__global__"], ["primitive", "void"], ["type", "float4"], ["variable", "threadIdx"],
         ["primitive", "char"], ["primitive", "char"],
     ]  # fmt: skip
     assert found["before"] == [["magic", "%%hip -x"], *names]
-    assert found["without"][0] == []
+    assert found["without"] == [[], ""]  # no language's tree
     assert found["again"] == [["magic", "%%hip"], *names]
     assert found["more"] == 1
-    assert found["python"] == []
-    assert found["nodes"][0] == "PrimitiveType"
+    assert found["python"] == [[], ""]
+    assert found["nodes"] == [["PrimitiveType", 20, 24]] * 2
 
 
 def test_the_first_line_with_words(page: Page) -> None:
@@ -270,7 +275,7 @@ def test_places_of_messages(page: Page) -> None:
     """Counted by hand; columns count from 1. Lines whose text has changed, or that are not there, have none."""
     text = r"\n\n%%hip\n  int abc = d;\n\nx;"  # empty lines at the top are not IPython's
     given = [
-        message(2, 7), message(2, 7, "int abc = d;", words="same"), message(2, 7, "int other;"), message(2, 1),
+        message(2, 7), message(2, 7, "int abc = d;", words="same"), message(2, 11, "int other;"), message(2, 1),
             message(2, 11),
         message(2, 99), message(0, 1), message(-2, 1), message(4, 1), message(5, 1), message(1, 1), message(2, 13),
     ]  # fmt: skip
@@ -286,6 +291,10 @@ def test_places_of_messages(page: Page) -> None:
     assert told(
         page, f"return placed(lab.state.Text.of(['', ' x']), [{message(1, 2)}]).map((one) => [one.from, one.to]);"
     ) == [[2, 3]]
+    of_magic = f"[{message(1, 3)}, {message(0, 1)}, {message(2, 1)}, {message(3, 1)}]"
+    assert told(
+        page, f"return placed(lab.state.Text.of(['%%hip', 'x']), {of_magic}).map((one) => [one.from, one.to]);"
+    ) == [[2, 5], [6, 7]]
 
 
 def test_marks_in_the_text_and_the_margin(page: Page) -> None:
@@ -293,7 +302,11 @@ def test_marks_in_the_text_and_the_margin(page: Page) -> None:
         const given = [{message(2, 5, words="one")}, {message(2, 9, severity="warning", words="two")}, {message(3, 1,
             severity="warning", words="three")}, {message(3, 4, words="end")}];
         const outputs = outputsOf(given), made = markers(lab);
-        const view = editor("%%hip\\nint abc = d;\\nx;y", made.extension(outputs));
+        let updates = 0;
+        const counting = lab.view.EditorView.updateListener.of((update) => {{
+            updates += update.transactions.length;
+        }});
+        const view = editor("%%hip\\nint abc = d;\\nx;y", [counting, made.extension(outputs)]);
         const seen = () => ({{
             signs: [...view.dom.querySelectorAll(".gpulab-sign")].map((one) => [one.className, one.textContent,
                 one.title]),
@@ -306,21 +319,23 @@ def test_marks_in_the_text_and_the_margin(page: Page) -> None:
         const again = seen().signs.map((one) => one[2]);
         view.dispatch({{changes: {{from: 13, to: 25, insert: "zz"}}}});
         const cut = view.state.field(made.field).map((one) => [one.message, one.from, one.to]);
-        outputs.put([given[0], given[1]]);
-        outputs.put([given[0], given[1]]);
-        await pause();
-        const told = heard(view);
-        outputs.put([given[0], given[0], given[1]]);
-        await pause();
-        const two = heard(view);
-        outputs.put([given[1]]);
-        await pause();
-        const warned = heard(view);
+        view.dispatch({{changes: {{from: 0, to: view.state.doc.length, insert: "%%hip\\nint abc = d;\\nx;y"}}}});
+        const runs = [], sign = () => view.dom.querySelector(".gpulab-sign");
+        const both = [given[0], given[1]];
+        for (const next of [both, both, [given[0], ...both], [given[1]], []]) {{
+            const before = sign();
+            updates = 0;
+            outputs.put(next);
+            outputs.put(next);
+            await pause();
+            runs.push([updates, sign() === before, seen().signs.map((one) => one.slice(1)), heard(view)]);
+        }}
+        updates = 0;
         outputs.put();
         await pause();
-        const gone = [seen().signs.length, heard(view)];
+        const still = updates;
         view.destroy();
-        return {{first, said, moved, again, cut, told, two, warned, gone, left: outputs.changed.all.size,
+        return {{first, said, moved, again, cut, runs, still, left: outputs.changed.all.size,
             none: made.extension(null)}};""")  # fmt: skip
     error, warning = "gpulab-sign gpulab-sign-error", "gpulab-sign gpulab-sign-warning"
     assert found["first"]["signs"] == [
@@ -340,10 +355,20 @@ def test_marks_in_the_text_and_the_margin(page: Page) -> None:
     ]
     assert warning not in [sign[0] for sign in found["first"]["signs"]]
     assert [name for name, *_ in found["cut"]] == ["three", "end"]
-    assert found["told"].startswith("1 error, 1 warning. F8")
-    assert "2 errors, 1 warning. F8" in found["two"]
-    assert "1 warning. F8" in found["warned"]
-    assert found["gone"][0] == 0
+    one, two, keys = "Error in line 2: one", "Warning in line 2: two", "F8 in the cell goes to each."
+    assert [run[:3] for run in found["runs"]] == [  # many changes of the outputs at once change the editor once
+        [1, False, [["✖", f"{one}\n{two}"]]],
+        [1, True, [["✖", f"{one}\n{two}"]]],
+        [1, False, [["✖", f"{one}\n{one}\n{two}"]]],
+        [1, False, [["▲", two]]],
+        [1, False, []],
+    ]
+    said = [run[3].strip() for run in found["runs"]]
+    assert said == [
+        f"1 error, 1 warning. {keys}", f"1 error, 1 warning. {keys}", f"2 errors, 1 warning. {keys}",
+        f"1 warning. {keys}", f"1 warning. {keys}",
+    ]  # fmt: skip
+    assert found["still"] == 0  # without messages before and after there is nothing to change
     assert (found["left"], found["none"]) == (0, [])
 
 
@@ -351,7 +376,8 @@ def test_keys_go_from_message_to_message(page: Page) -> None:
     found = told(page, f"""
         const given = [{message(2, 5, words="one")}, {message(2, 5, severity="warning", words="beside")}, {message(3,
             1, words="two")}];
-        const made = markers(lab), view = editor("%%hip\\nint abc = d;\\nx;", made.extension(outputsOf(given)));
+        const made = markers(lab), outputs = outputsOf(given);
+        const view = editor("%%hip\\nint abc = d;\\nx;", made.extension(outputs));
         await pause();
         const steps = [], head = () => view.state.selection.main.head;
         view.focus();
@@ -370,9 +396,21 @@ def test_keys_go_from_message_to_message(page: Page) -> None:
         await press("F8");
         view.contentDOM.dispatchEvent(new FocusEvent("blur")); await frame();
         const blurred = boxes().length;
+        await press("F8");
+        const again = boxes().length;
+        outputs.put([{message(3, 1, words="new")}]); await pause(); await frame();
+        const replaced = boxes();
+        outputs.put(); await pause(); await frame();
+        const gone = boxes();
+        const three = editor("%%hip\\nint abc = d;\\nx;", made.extension(outputsOf([{message(3, 1)}, {message(2, 5)},
+            {message(2, 9)}])));
+        await pause();
+        const way = [false, false, false, false, true, true, true].map((shiftKey) => {{ key(three, "F8", {{shiftKey}});
+            return three.state.selection.main.head; }});
         const none = editor("x", made.extension(outputsOf([])));
         await pause();
-        return {{steps, two, left, typed, blurred, none: [key(none, "F8"), key(none, "Escape")]}};""")  # fmt: skip
+        return {{steps, two, left, typed, blurred, again, replaced, gone, way,
+            none: [key(none, "F8"), key(none, "Escape")]}};""")  # fmt: skip
     one = ["✖ Error in line 2: one"]
     assert [step[:3] for step in found["steps"][:5]] == [
         [True, 10, one], [True, 19, ["✖ Error in line 3: two"]], [True, 10, one], [True, 19,
@@ -382,8 +420,10 @@ def test_keys_go_from_message_to_message(page: Page) -> None:
     assert found["two"] == ["✖ Error in line 2: one", "Mend one.", "▲ Warning in line 2: beside", "Mend beside."]
     assert found["steps"][0][3].endswith("Error in line 2: one. Mend one. Warning in line 2: beside. Mend beside.")
     assert found["steps"][5][:3] == [True, 10, []]
-    assert found["steps"][6][2] == []
+    assert found["steps"][6][:3] == [False, 10, []]
     assert (found["left"], found["typed"], found["blurred"]) == (0, 0, 0)
+    assert (found["again"], found["replaced"], found["gone"]) == (1, [], [])  # a box goes with its messages
+    assert found["way"] == [10, 14, 19, 10, 19, 14, 10]
     assert found["none"] == [False, False]
 
 
@@ -446,6 +486,30 @@ def test_words_are_explained_and_lessons_opened_by_keys(page: Page) -> None:
     assert found["opened"] == [["__syncthreads", ["06_lds", "Barriers"]], ["threadIdx", []]]
 
 
+def test_what_the_mouse_rests_on(page: Page) -> None:
+    """Of each place what CodeMirror is told: a message from its first letter to behind its last, or the word there."""
+    found = told(page, f"""
+        let rests = null;
+        const view = {{...lab.view, hoverTooltip: (source) => {{ rests = source; return []; }}}};
+        const made = markers(lab), about = explanations({{...lab, view}}, known, made.field, () => {{}});
+        const given = [{message(2, 3, words="one")}, {message(2, 7, words="two")}, {message(3, 2, words="end")}];
+        const shown = editor("%%hip\\na bcd e\\nf\\n wave", [made.extension(outputsOf(given)), about.extension]);
+        await pause();
+        const at = (place) => {{
+            const box = rests(shown, place);
+            return box && [box.pos, box.end, box.above, box.create().dom.firstElementChild.textContent];
+        }};
+        const all = Array.from({{length: 21}}, (_, place) => at(place));
+        shown.dispatch({{changes: {{from: 9, insert: "\\n"}}}});
+        return [all, at(9), at(8)];""")  # fmt: skip
+    # "bcd" is at 8 to 11, "e" at 12 to 13, the end of "f" at 15, "wave" at 17 to 21.
+    one, two, end = ([*place, True, f"✖ Error in line {line}: {words}"] for place, line, words in (
+        ((8, 11), 2, "one"), ((12, 13), 2, "two"), ((15, 15), 3, "end")))  # fmt: skip
+    wave = [17, 21, True, "wave"]
+    assert found[0] == [*[None] * 8, *[one] * 4, two, two, None, end, end, *[wave] * 4]
+    assert found[1:] == [[8, 9, True, "✖ Error in line 2: one"]] * 2
+
+
 def test_the_mouse_shows_messages_before_words(page: Page) -> None:
     """At the word's middle a message if there is one, else the explanation."""
     places = told(page, f"""
@@ -478,3 +542,58 @@ def test_the_mouse_shows_messages_before_words(page: Page) -> None:
 def told_boxes(page: Page) -> list[list[str]]:
     found: list[list[str]] = page.evaluate("globalThis.gpulabTools.boxes()")
     return found
+
+
+# ---------------------------------------------------------------------------------------------------------- plugins
+
+
+def test_what_the_application_gets(page: Page) -> None:
+    """Extensions for editors, and two commands: in the palette, in the menu of code cells, for the active cell."""
+    found = told(page, """
+        const made = await plugins(shared), plugin = (name) => made.find((one) => one.id === `gpulab-editor:${name}`);
+        const seen = {commands: {}, palette: [], menu: [], factories: {}, executed: []};
+        const folders = {"": [{name: "notebooks", type: "directory"}], notebooks: [{name: "06_lds.ipynb",
+            type: "notebook"}]};
+        const app = {name: "JupyterLab", contextMenu: {addItem: (item) => seen.menu.push(item)},
+            serviceManager: {contents: {get: async (folder) => ({content: folders[folder]})}},
+            commands: {addCommand: (id, about) => { seen.commands[id] = about; },
+                execute: async (...given) => { seen.executed.push(given); return null; }}};
+        const extensions = {addExtension: ({name, factory}) => { seen.factories[name] = factory; }};
+        const tracker = {activeCell: null, currentWidget: null, widgetAdded: {connect() {}}};
+        plugin("messages").activate(app, extensions, tracker, {addItem: (item) => seen.palette.push(item)});
+        const forCells = seen.factories["gpulab-editor:messages"];
+        const outputs = outputsOf([{severity: "error", message: "bad", advice: "", line: 2, column: 1, text: ""}]);
+        const extension = forCells({model: {outputs}});
+        const view = editor("%%hip\\n__syncthreads();", extension.instance());
+        const [lesson, explain] = ["lesson", "explain"].map((name) => seen.commands[`gpulab-editor:${name}`]);
+        const enabled = [lesson.isEnabled(), explain.isEnabled()];
+        tracker.activeCell = {editor: {editor: view}};
+        enabled.push(lesson.isEnabled(), explain.isEnabled());
+        view.dispatch({selection: {anchor: 8}});
+        for (let k = 0; k < 500 && !boxes().length; k += 1) { explain.execute(); await frame(); }  // the table comes
+        const box = boxes()[0][0];
+        lesson.execute();
+        for (let k = 0; k < 500 && !seen.executed.length; k += 1) await pause(10);
+        const signs = view.dom.querySelectorAll(".gpulab-sign").length;
+        view.destroy();
+        const markdown = editor("%%hip\\n__syncthreads();", forCells({}).instance());
+        await pause();
+        const alone = {commands: {}, ids: []};
+        plugin("messages").activate({...app, commands: {addCommand: (id, about) => alone.ids.push([id,
+            about.isEnabled()])}}, extensions, null, null);
+        return {ids: Object.keys(seen.commands), labels: [lesson.label, explain.label], enabled, box,
+            executed: seen.executed, palette: seen.palette, menu: seen.menu, signs,
+            none: markdown.dom.querySelectorAll(".gpulab-margin").length, alone: alone.ids,
+            settings: extension.reconfigure()};""")  # fmt: skip
+    ids = ["gpulab-editor:lesson", "gpulab-editor:explain"]
+    assert found["ids"] == ids
+    assert found["labels"] == ["Open the Lesson on the Word at the Cursor", "Explain the Word at the Cursor"]
+    assert found["enabled"] == [False, False, True, True]
+    assert found["box"].startswith("void __syncthreads()")
+    assert found["executed"] == [["docmanager:open", {"path": "notebooks/06_lds.ipynb"}]]
+    assert found["palette"] == [{"command": name, "category": "gpulab"} for name in ids]
+    cells = ".jp-Notebook .jp-CodeCell .jp-Editor"
+    assert found["menu"] == [{"command": name, "selector": cells, "rank": 20} for name in ids] * 2
+    assert (found["signs"], found["none"]) == (1, 0)
+    assert found["alone"] == [[name, False] for name in ids]
+    assert found["settings"] is None

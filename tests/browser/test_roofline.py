@@ -110,6 +110,17 @@ def test_keys_alone(gallery: Gallery) -> None:
     gallery.compare_elements(page, "roofline-keys-alone")
 
 
+def test_a_roof_just_below_another_has_its_name_below(gallery: Gallery) -> None:
+    """The lines of L2 and Infinity Cache are less apart than a name is high; those of HBM3 and Infinity Cache more."""
+    page = gallery.mount(roofline([NAIVE]))
+    page.get_by_text("Roofs", exact=True).click()
+    for name in ("L2", "Infinity Cache"):
+        page.get_by_role("checkbox", name=name, exact=True).check()
+    names = page.locator(".gpulab-roofline text[transform][dy]")
+    found = names.evaluate_all("(all) => all.map((one) => [one.textContent, one.getAttribute('dy')])")
+    assert found == [["L2 15.5 TB/s", "-5"], ["Infinity Cache 11.9 TB/s", "14"], ["HBM3 4.35 TB/s", "-5"]]
+
+
 def test_names_are_text(gallery: Gallery) -> None:
     page = gallery.mount(roofline([launch(HOSTILE, 10, 65_000, 8.0), launch(HOSTILE, 10, 0, 8.0), MANY[2]]))
     assert page.locator("img").count() == 0

@@ -11,7 +11,7 @@ function duration(us) {
   return `${number(us)} µs`;
 }
 function at(us, span) {
-  const digits = Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(span || 1))));
+  const digits = Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(span))));
   const shown = Math.abs(us) < 0.5 * 10 ** -digits ? 0 : us; // not "-0.0"
   return `${shown.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })} µs`;
 }

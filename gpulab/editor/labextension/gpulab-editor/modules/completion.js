@@ -28,12 +28,12 @@ export function provider(known) {
     /** @param {{text: string, offset: number}} request */
     fetch({ text, offset }) {
       const { names } = known.table;
-      const typed = /[A-Za-z_]?\w*$/.exec(text.slice(0, offset))?.[0] ?? "", start = offset - typed.length;
-      const end = offset + (/^\w*/.exec(text.slice(offset))?.[0].length ?? 0);
+      const before = text.slice(0, offset), start = before.search(/\w*$/), typed = before.slice(start);
+      const end = offset + text.slice(offset).search(/\W|$/);
       /** @type {{label: string, type: string, documentation?: string}[]} */
       const items = [];
       const member = text[start - 1] === ".";
-      if (typed && !member && !/^\s*%%[^\n]*$/.test(text.slice(0, offset))) {
+      if (typed && !member && !/^\s*%%[^\n]*$/.test(before)) {
         const own = ownNames(text, start, end).filter((name) => !Object.hasOwn(names, name) && !KEYWORDS.includes(name));
         items.push(...own.sort().map((label) => ({ label, type: "name", documentation: "a name of this cell" })));
         for (const [label, { kind, signature, text: about }] of Object.entries(names)) {

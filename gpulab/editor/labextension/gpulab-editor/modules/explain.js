@@ -31,7 +31,7 @@ export function explanations(lab, known, field, open) {
   function found(state, at) {
     if (!isHip(known.table, beginning(state.doc))) return null;
     const word = wordAt(state.doc, at), about = word && explain(known.table, word.word);
-    return word && about ? { ...word, about } : null;
+    return about ? { ...word, about } : null;
   }
 
   const hover = hoverTooltip((/** @type {any} */ view, /** @type {number} */ at) => {

@@ -72,19 +72,12 @@ export function language(lab, known, languages) {
   function decorate(view) {
     const { state } = view;
     if (!wanted(state.doc)) return Decoration.none;
-    const tree = syntaxTree(state), marks = [];
-    const magic = /^\s*(%%[^\n]*)/.exec(beginning(state.doc));
-    if (magic) {
-      const from = magic[0].length - magic[1].length;
-      marks.push(Decoration.mark({ class: look(state, "magic") }).range(from, magic[0].length));
-    }
-    const start = magic ? magic[0].length : 0;
+    const tree = syntaxTree(state), magic = beginning(state.doc);
+    const marks = [Decoration.mark({ class: look(state, "magic") }).range(magic.search(/\S/), magic.length)];
     for (const { from, to } of view.visibleRanges) {
-      const first = Math.max(from, start);
-      if (first >= to) continue;
-      const text = state.doc.sliceString(first, to);
-      for (const found of text.matchAll(/[A-Za-z_]\w*/g)) {
-        const at = first + (found.index ?? 0), node = tree.resolveInner(at, 1).name;
+      const first = Math.max(from, magic.length);
+      for (const found of state.doc.sliceString(first, to).matchAll(/[A-Za-z_]\w*/g)) {
+        const at = first + found.index, node = tree.resolveInner(at, 1).name;
         const name = Object.hasOwn(known.table.names, found[0]) ? known.table.names[found[0]] : null;
         const kind = name?.kind ?? (node === "PrimitiveType" ? "primitive" : "");
         if (!kind || /Comment|String|CharLiteral|FieldIdentifier/.test(node)) continue;
@@ -98,9 +91,7 @@ export function language(lab, known, languages) {
     /** @param {any} view */
     constructor(view) { this.decorations = decorate(view); }
     /** @param {any} update */
-    update(update) {
-      if (update.docChanged || update.viewportChanged || update.transactions.length) this.decorations = decorate(update.view);
-    }
+    update(update) { this.decorations = decorate(update.view); }
   }, { decorations: (/** @type {any} */ plugin) => plugin.decorations });
 
   return [mode.of([]), switching, late, names];
@@ -113,11 +104,9 @@ export function language(lab, known, languages) {
 function hipParser(lab, cpp) {
   class Blanked {
     /** @param {any} input */
-    constructor(input) {
-      this.text = blanked(input.read(0, input.length));
-      this.length = input.length;
-      this.lineChunks = false;
-    }
+    constructor(input) { this.text = blanked(input.read(0, input.length)); }
+    get length() { return this.text.length; }
+    get lineChunks() { return false; }
     /** @param {number} from */
     chunk(from) { return this.text.slice(from); }
     /** @param {number} from @param {number} to */

@@ -44,7 +44,7 @@ async function reveal(panel, fragment) {
     if (!seen) await panel.content.setFragment(`#${fragment}`);
     const heading = panel.node.querySelector(`[data-jupyter-id="${CSS.escape(fragment)}"], [id="${CSS.escape(fragment)}"]`);
     const cell = panel.content.widgets.findIndex((/** @type {any} */ each) => each.node.contains(heading));
-    if (!seen && heading && cell >= 0) panel.content.activeCellIndex = cell;
+    if (!seen && cell >= 0) panel.content.activeCellIndex = cell;
     await new Promise((resolve) => { setTimeout(resolve, 250); });
     const box = heading?.getBoundingClientRect(), frame = panel.node.getBoundingClientRect();
     seen = box && box.top >= frame.top && box.bottom <= frame.bottom ? seen + 1 : 0;

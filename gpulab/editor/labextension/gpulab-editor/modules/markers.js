@@ -33,7 +33,7 @@ export function placed(doc, given) {
     if (number < 1 || number > doc.lines) continue;
     const line = doc.line(number);
     if (one.text && one.text.trim() !== line.text.trim()) continue;
-    const indent = /^\s*/.exec(line.text)?.[0].length ?? 0;
+    const indent = line.text.search(/\S|$/);
     const start = Math.min(line.from + Math.max(one.column - 1, indent), line.to);
     const word = /^(?:\w+|\S)/.exec(doc.sliceString(start, line.to))?.[0].length ?? 0;
     found.push({ ...one, from: start, to: start + word });
@@ -65,14 +65,14 @@ export function markers(lab) {
   const { Decoration, EditorView, GutterMarker, ViewPlugin, closeHoverTooltips, gutter, keymap, showTooltip } = lab.view;
   /** New messages of a cell. */
   const set = StateEffect.define();
-  /** The place whose messages are shown without the mouse; -1 for none. */
+  /** The place whose messages are shown without the mouse; null for none. */
   const point = StateEffect.define();
 
   class Sign extends GutterMarker {
     /** @param {string} severity @param {string} words */
     constructor(severity, words) { super(); this.severity = severity; this.words = words; }
     /** @param {any} other */
-    eq(other) { return other.severity === this.severity && other.words === this.words; }
+    eq(other) { return other.words === this.words; } // the words say which severity it is
     toDOM() {
       const sign = document.createElement("span");
       sign.className = `gpulab-sign gpulab-sign-${this.severity}`;
@@ -87,8 +87,8 @@ export function markers(lab) {
     /** @param {Placed[]} before @param {any} change */
     update(before, change) {
       let now = before;
-      if (change.docChanged && now.length) {
-        now = now.map((one) => ({ ...one, from: change.changes.mapPos(one.from, 1), to: change.changes.mapPos(one.to, -1) }))
+      if (change.docChanged) { // what is typed at the ends of a mark is outside of it
+        now = now.map((one) => ({ ...one, from: change.changes.mapPos(one.from, 1), to: change.changes.mapPos(one.to) }))
           .filter((one) => one.from <= one.to);
       }
       for (const effect of change.effects) if (effect.is(set)) now = placed(change.state.doc, effect.value);
@@ -104,15 +104,15 @@ export function markers(lab) {
   });
 
   const shown = StateField.define({
-    create: () => -1,
-    /** @param {number} before @param {any} change */
+    create: () => /** @type {number | null} */ (null),
+    /** @param {number | null} before @param {any} change */
     update(before, change) {
       for (const effect of change.effects) if (effect.is(point)) return effect.value;
-      return change.docChanged || change.selection ? -1 : before;
+      return change.docChanged || change.selection ? null : before;
     },
     provide: (/** @type {any} */ self) => showTooltip.compute([self, field], (/** @type {any} */ state) => {
       const at = state.field(self), those = state.field(field).filter((/** @type {Placed} */ one) => one.from === at);
-      return at < 0 || !those.length ? null : { pos: at, above: true, create: () => ({ dom: markTip(state.doc, those) }) };
+      return those.length ? { pos: at, above: true, create: () => ({ dom: markTip(state.doc, those) }) } : null;
     }),
   });
 
@@ -130,15 +130,14 @@ export function markers(lab) {
         those.some((one) => one.severity === "error") ? "error" : "warning", those.map((one) => told(doc, one)).join("\n"),
       ).range(start)), true);
     },
-    lineMarkerChange: (/** @type {any} */ update) => update.startState.field(field) !== update.state.field(field),
   });
 
-  /** To the next message, or the one before; says it. @param {any} view @param {number} way */
-  function go(view, way) {
+  /** To the next message, or the one before; says it. @param {any} view @param {boolean} forward */
+  function go(view, forward) {
     const all = view.state.field(field), head = view.state.selection.main.head;
     if (!all.length) return false;
-    const after = way > 0 ? all.find((/** @type {Placed} */ one) => one.from > head) : all.findLast((/** @type {Placed} */ one) => one.from < head);
-    const next = after ?? (way > 0 ? all[0] : all[all.length - 1]);
+    const after = forward ? all.find((/** @type {Placed} */ one) => one.from > head) : all.findLast((/** @type {Placed} */ one) => one.from < head);
+    const next = after ?? all.at(forward ? 0 : -1);
     const those = all.filter((/** @type {Placed} */ one) => one.from === next.from);
     view.dispatch({
       selection: { anchor: next.from },
@@ -149,16 +148,16 @@ export function markers(lab) {
   }
 
   const keys = Prec.high(keymap.of([
-    { key: "F8", run: (/** @type {any} */ view) => go(view, 1), shift: (/** @type {any} */ view) => go(view, -1) },
+    { key: "F8", run: (/** @type {any} */ view) => go(view, true), shift: (/** @type {any} */ view) => go(view, false) },
     { key: "Escape", run: (/** @type {any} */ view) => {
-      if (view.state.field(shown) < 0) return false;
-      view.dispatch({ effects: point.of(-1) });
+      if (view.state.field(shown) === null) return false;
+      view.dispatch({ effects: point.of(null) });
       return true;
     } },
   ]));
   const leaving = EditorView.domEventHandlers({
     blur: (/** @type {Event} */ _event, /** @type {any} */ view) => {
-      if (view.state.field(shown) >= 0) view.dispatch({ effects: point.of(-1) });
+      if (view.state.field(shown) !== null) view.dispatch({ effects: point.of(null) });
     },
   });
 
@@ -177,7 +176,7 @@ export function markers(lab) {
             const say = given.length && ran ? [EditorView.announce.of(summary(given))] : [];
             view.dispatch({ effects: [set.of(given), ...say] });
           }
-        }, 0);
+        });
       };
       const changed = () => { ran = true; read(); };
       outputs.changed.connect(changed);
