@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import runpy
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -464,3 +466,19 @@ def test_the_cells_of_a_lesson_are_not_graded(tmp_path, monkeypatch):
         job = build.Job("02_simt", source, Path("notebooks/02_simt.ipynb"), None)
         with pytest.raises(build.SourceError, match=r"^02_simt\.md: a lesson has no solution or grade cells$"):
             build.read(job)
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "said"),
+    [
+        ("build", ["--only", "nonsense"], "no source named nonsense; there are: 00_welcome, "),
+        ("check", ["--only", "nonsense"], "no source named nonsense; there are: 00_welcome, "),
+        ("new", ["my-exercise", "77"], "There is no lesson '77'. Say LESSON= with one of: 00_welcome, "),
+    ],
+)
+def test_a_script_ends_with_the_code_of_what_it_found(script, words, said, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [f"{script}.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(Path(build.__file__).with_name(f"{script}.py")), run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().out.startswith(said)

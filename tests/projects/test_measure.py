@@ -4,6 +4,7 @@ of milestones at their limits, and every line that is printed."""
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -337,3 +338,14 @@ def test_what_the_command_prints(
         called("--arch", "gfx90a")
     assert ended.value.code == 2
     assert re.search("invalid choice: 'gfx90a'", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_script_ends_with_the_code_of_the_command(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["measure.py", "--folder", str(tmp_path / "absent")])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(PROJECTS / name / "measure.py"), run_name="__main__")
+    assert ended.value.code == 1
+    assert "make does not start in" in capsys.readouterr().err
