@@ -45,9 +45,9 @@ def drawn(frames):
         smooth = views @ weights
     slopes = []
     for axis in (1, 2):
-        wide = np.pad(smooth, [(1, 1) if each == axis else (0, 0) for each in range(3)], mode="edge")
         size = smooth.shape[axis]
-        slopes.append(wide.take(range(2, size + 2), axis) - wide.take(range(size), axis))
+        after, before = (smooth.take(range(by, size + by), axis, mode="clip") for by in (1, -1))
+        slopes.append(after - before)
     keep = np.maximum(0, 1 - STRENGTH * np.hypot(*slopes) / 16)
     return np.concatenate([(keep[..., None] * frames[..., :3]).astype(np.uint8), frames[..., 3:]], axis=-1)
 
