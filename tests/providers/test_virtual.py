@@ -222,6 +222,21 @@ def test_an_old_exception_is_not_taken_for_the_cause(binding):
     assert first.value.name == "hipErrorInvalidValue"
 
 
+def test_which_library_hip_python_loaded(binding):
+    """Only the virtual one has gpulab's own symbols."""
+    if binding.kind == "hip-python":
+        assert binding.has("gpulab_missing") is binding.has("hipMalloc") is True
+        assert binding.has("hipNothing") is False
+    assert binding.path == str(libraries.path("hip"))
+
+
+def test_texts_of_codes(binding):
+    assert binding.error_text(1) == ("hipErrorInvalidValue", "invalid argument")
+    name, text = binding.error_text(123_456)  # no such code
+    expected = {"hip-python": "hipError 123456", "ctypes": "hipErrorUnknown"}
+    assert (name, text) == (expected[binding.kind], "unknown error")
+
+
 def test_hip_pythons_results_are_checked(binding):
     from hip import hip, hiprtc
 

@@ -276,6 +276,11 @@ def test_on_a_real_gpu_hip_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         shown = gpulab.occupancy(kernel)
         assert shown.data["first"]["hip"].endswith("on this GPU gives 3, the same.")
         assert "on this GPU gives 5, the hardware holds 3" in gpulab.occupancy(kernel, dynamic_lds_bytes=2).text
+        # A kernel for another device is not asked for, nor is none.
+        assert "on this GPU" not in gpulab.occupancy(kernel, arch="gfx1100").data["first"]["hip"]
+        assert "on this GPU" not in gpulab.occupancy().data["first"]["hip"]
+        other = gpulab.compile(SOURCE, arch="gfx1100").tile
+        assert "on this GPU" not in gpulab.occupancy(other, arch="gfx942").data["first"]["hip"]
         # Another setting of the calculator has the formula's answer.
         assert "on this GPU" not in ask(shown, lds_bytes=0)["hip"]
 
