@@ -1,5 +1,6 @@
 """The provider of virtual GPUs, call by call, with hip-python's binding and with ctypes."""
 
+import dataclasses
 import struct
 from types import SimpleNamespace
 
@@ -332,6 +333,70 @@ def test_occupancy_and_globals(binding, module):
     with pytest.raises(errors.HipError, match="hipErrorNotFound") as caught:
         gpu().function(module, "nothing")
     assert "saxpy" in str(caught.value.__cause__)
+
+
+def test_variables_get_the_values_of_loading_again(binding, module):
+    found = {}
+    for symbol, shape in (("table", "<4i"), ("factor", "<f")):
+        address, size = gpu().variable(module, symbol)
+        providers.copy_to_device(gpu(), address, bytes(range(size)))
+        found[symbol] = address, size, shape
+    gpu().instruments.renew(module)
+    for symbol, values in (("table", (10, 20, 30, 40)), ("factor", (3.0,))):
+        address, size, shape = found[symbol]
+        got = bytearray(size)
+        providers.copy_to_host(gpu(), got, address)
+        assert struct.unpack(shape, got) == values
+
+
+def test_launches_apart_reach_nothing_of_before_but_the_modules_variables(binding, module):
+    fill = gpu().function(module, "fill")
+    variable = gpu().variable(module, "table")[0]
+    before = gpu().malloc(1024)
+    find = gpu().instruments.find_allocation
+    assert (find(before + 4).address, find(before + 4).relation, find(before + 4).size) == (before, "inside", 1024)
+    with gpu().instruments.apart(module):
+        assert find(variable).relation == "inside"
+        own = gpu().malloc(1024)
+        gpu().launch(fill, (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", own))
+        gpu().synchronize()
+        gpu().free(own)
+        gpu().launch(fill, (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", before))
+        with pytest.raises(errors.MemoryFault):
+            gpu().synchronize()
+    gpu().launch(fill, (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", before))
+    gpu().synchronize()
+    got = np.zeros(256, np.float32)
+    providers.copy_to_host(gpu(), got, before)
+    assert (got == 3).all()
+    gpu().free(before)
+
+
+def test_how_counters_come_about(binding):
+    kinds = gpu().instruments.counter_kinds("gfx942")
+    assert {kinds["SQ_WAVES"], kinds["TCC_HIT"]} == {"exact", "modelled"}
+    assert set(kinds.values()) == {"exact", "modelled", "assumed"}
+    assert "GL2C_HIT" in gpu().instruments.counter_kinds("gfx1100")
+
+
+def test_a_part_of_a_launch_has_its_counters_alone(binding, module):
+    """All instructions together have counted the same as the launch; nothing is told of one that hardware measured."""
+    address = gpu().malloc(1024)
+    records = []
+    with gpu().record(type("Sink", (list,), {"add": lambda self, one: records.append(one) or 0})(), True, None):
+        gpu().launch(gpu().function(module, "fill"), (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", address))
+    (launch,) = records
+    whole = gpu().instruments.part(launch, launch.instructions, launch.accesses)
+    assert (whole.instructions, whole.accesses) == (launch.instructions, launch.accesses)
+    assert (whole.lines, whole.metrics, whole.kernel) == ((), {}, "fill")
+    assert whole.counters["SQ_INSTS_VALU"] == launch.counters["SQ_INSTS_VALU"] > 0
+    assert "SQ_WAVES" not in whole.counters
+    none = gpu().instruments.part(launch, (), ())
+    assert (none.counters.get("SQ_INSTS_VALU", 0), none.instructions) == (0, ())
+    measured = dataclasses.replace(launch, time_is_modelled=False, metrics={"VALUBusy": 1.0})
+    part = gpu().instruments.part(measured, launch.instructions, launch.accesses)
+    assert (dict(part.counters), part.metrics, part.lines) == ({}, {}, ())
+    gpu().free(address)
 
 
 def test_occupancy_by_resource(binding, module):
