@@ -399,6 +399,20 @@ def test_a_part_of_a_launch_has_its_counters_alone(binding, module):
     gpu().free(address)
 
 
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1100:xnack-"])
+def test_a_text_without_a_target_is_of_the_device_that_is_named(binding, arch):
+    code = code_object("gfx1100")
+    lines = code.assembly.splitlines(keepends=True)
+    text = "".join(line for line in lines if ".amdgcn_target" not in line)
+    assert text != code.assembly
+    reports = [
+        gpu().instruments.fidelity(each, "fill", arch=arch, name="fill it", sources={})
+        for each in (code.assembly, text)
+    ]
+    assert reports[0] == reports[1]
+    assert (reports[1].arch, reports[1].kernel) == ("gfx1100", "fill it")
+
+
 def test_occupancy_by_resource(binding, module):
     found = gpu().instruments.occupancy(gpu().function(module, "saxpy"), 64, 13_000)
     # 13,000 bytes take 26 granules of 512: 4 workgroups in 64 KiB. HIP's formula divides without the granule.
