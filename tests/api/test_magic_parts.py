@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import sys
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -188,6 +190,36 @@ def test_what_a_program_said_is_shown(
     built["program"] = Program(stdout, stderr, ending)
     magic.hipcc(SimpleNamespace(user_ns={}), "", "")
     assert capsys.readouterr() == (out, err)
+
+
+def test_what_a_program_says_is_shown_at_once(built: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is said, and so is what takes a while to build; of a cell that failed one line is left to say."""
+    seen: list[tuple[str, str]] = []
+
+    class Stream(io.StringIO):
+        read_so_far = ""
+
+        def flush(self) -> None:
+            self.read_so_far = self.getvalue()
+
+    @contextlib.contextmanager
+    def telling(tell: Callable[[str], None]) -> Any:
+        tell("it takes a while")
+        seen.append((out.read_so_far, out.getvalue()))
+        yield
+
+    def run(*words: str, output: Callable[[str, str], None], **more: Any) -> Any:
+        output("stdout", "half a li")
+        seen.append((out.read_so_far, out.getvalue()))
+        return SimpleNamespace(stdout="half a li", stderr="", ending="")
+
+    monkeypatch.setattr(sys, "stdout", out := Stream())
+    monkeypatch.setattr(cxx_library, "telling", telling)
+    monkeypatch.setattr(built["program"], "run", run)
+    monkeypatch.setattr("IPython.display.clear_output", lambda: None)
+    magic.hipcc(SimpleNamespace(user_ns={}), "", "")
+    assert seen == [("it takes a while\n",) * 2, ("it takes a while\nhalf a li",) * 2]
+    assert magic._Failed(ValueError("one\ntwo"))._render_traceback_() == ["ValueError: one"]
 
 
 def test_lines_that_hipcc_cannot_read(built: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
