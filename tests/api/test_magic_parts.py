@@ -358,3 +358,18 @@ def test_what_installs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(metadata, "metadata", absent)
     assert magic.install_command("triton") == "%pip install triton"
+
+
+def test_a_shell_is_registered_with_once() -> None:
+    """A second time changes nothing; a shell without transformers of cells has the magics alone."""
+    magics: list[tuple[str, str]] = []
+    shell = SimpleNamespace(
+        input_transformers_cleanup=["other"],
+        register_magic_function=lambda function, magic_kind, magic_name: magics.append((magic_kind, magic_name)),
+    )
+    for _ in range(2):
+        magic.register(shell)
+        assert shell.input_transformers_cleanup == ["other", magic.explain_lines]
+    assert magics[: len(magics) // 2] * 2 == magics
+    assert {("cell", name) for name in ("hip", "cuda", "hipcc", "needs")} <= set(magics)
+    magic.register(SimpleNamespace(register_magic_function=shell.register_magic_function))

@@ -100,6 +100,36 @@ def test_a_registry_without_any_device():
         registry.Registry({}).names()
 
 
+def test_numbers_of_devices_count_on_from_provider_to_provider(monkeypatch):
+    """Whoever is asked first: also before anybody has asked for the devices."""
+    info = providers.devices()[0]
+
+    def fake(name, count, current):
+        own = tuple(dataclasses.replace(info, index=index, provider=name) for index in range(count))
+        return SimpleNamespace(name=name, devices=lambda: own, current=lambda: current, instruments=None)
+
+    one, two, three = fake("one", 2, 1), fake("two", 1, 0), fake("three", 2, 0)
+    for first, number in ((one, 0), (two, 2), (three, 3)):
+        assert given(monkeypatch, one, two, three).first(first) == number
+    found = given(monkeypatch, one, two, three)
+    assert (found.here(), found.current(), found.selected()) == ((one, 1), 1, one)
+    assert [device.index for device in found.devices()] == [0, 1, 2, 3, 4]
+    assert [found.of(index) for index in range(5)] == [one, one, two, three, three]
+    asked = []
+    three.select = asked.append
+    found.select(4)
+    assert (asked, found.here(), found.selected()) == ([1], (three, 3), three)
+    for index in (-1, 5):
+        with pytest.raises(errors.DeviceNotFound):
+            found.select(index)
+    assert found.instruments() == ()
+    with pytest.raises(errors.CapabilityError) as refused:
+        three.lacks = {"costs": "it has no counters"}
+        providers.analysis()
+    assert refused.value.what.endswith(" cannot give costs by source line.")
+    assert (refused.value.why, refused.value.hint) == ("it has no counters.", "")
+
+
 def test_what_no_provider_has(monkeypatch, binding):
     """Of a GPU of hardware alone: the error has its own reason, and names no virtual device."""
     assert providers.analysis() is providers.selected().instruments
