@@ -268,6 +268,19 @@ def test_texts_of_codes(binding):
     assert (name, text) == (expected[binding.kind], "unknown error")
 
 
+def test_outputs_of_nothing_are_0(binding):
+    """No memory, no time, no function."""
+    assert binding.call("hipMalloc", 0) == (0, 0)
+    code, event = binding.call("hipEventCreate")
+    assert code == 0
+    assert binding.elapsed(event, event)[0] == 400  # hipErrorInvalidHandle: it was never recorded
+    assert binding.call("hipEventRecord", event, 0) == (0,)
+    assert binding.elapsed(event, event) == (0, 0.0)
+    assert binding.call("hipEventDestroy", event) == (0,)
+    assert binding.call("hipMemGetAddressRange", 16)[0] == 500  # hipErrorNotFound
+    assert binding.call("hipModuleGetFunction", 0, b"k")[1:] == (0,)
+
+
 def test_hip_pythons_results_are_checked(binding):
     from hip import hip, hiprtc
 
