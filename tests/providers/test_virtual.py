@@ -1,5 +1,6 @@
 """The provider of virtual GPUs, call by call, with hip-python's binding and with ctypes."""
 
+import ctypes
 import dataclasses
 import struct
 from types import SimpleNamespace
@@ -9,9 +10,10 @@ import pytest
 
 from gpulab import errors, providers
 from gpulab.hip import check
-from gpulab.providers import registry
+from gpulab.providers import registry, virtual
 from gpulab.providers import selected as gpu
-from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding
+from gpulab.providers.hip import library
+from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding, structure_values
 from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.providers.virtual import hosting
 from gpulab.providers.virtual.instruments import VirtualInstruments
@@ -251,6 +253,31 @@ def test_an_old_exception_is_not_taken_for_the_cause(binding):
         gpu().stream_destroy(0)
     assert second.value.__cause__ is None
     assert first.value.name == "hipErrorInvalidValue"
+
+
+def test_calls_into_gpulabs_own_library_keep_the_interpreter(monkeypatch):
+    """It calls back into it; others let it go on meanwhile."""
+    path = str(libraries.path("hip"))
+    for made, kind in (
+        (CtypesBinding(path, DeviceProperties), ctypes.CDLL), (library.through_ctypes(path), ctypes.CDLL),
+        (CtypesBinding(path, DeviceProperties, in_process=True), ctypes.PyDLL),
+        (library.through_ctypes(path, in_process=True), ctypes.PyDLL),
+    ):  # fmt: skip
+        assert type(made._library) is kind
+        assert made.path == path
+    monkeypatch.setattr(library, "through_hip_python", lambda wanted: None)
+    assert type(virtual.open_provider().binding._library) is ctypes.PyDLL
+
+
+def test_structures_as_plain_values():
+    class Inner(ctypes.Structure):
+        _fields_ = (("text", ctypes.c_char * 4), ("numbers", ctypes.c_int * 3))
+
+    class Outer(ctypes.Structure):
+        _fields_ = (("one", ctypes.c_float), ("inner", Inner))
+
+    made = Outer(0.5, Inner(b"a\xff", (1, 2, 3)))
+    assert structure_values(made) == {"one": 0.5, "inner": {"text": "a\ufffd", "numbers": (1, 2, 3)}}
 
 
 def test_which_library_hip_python_loaded(binding):
