@@ -40,6 +40,7 @@ class Table:
     def __init__(self, **answers: tuple[int, ...]) -> None:
         self.answers: dict[str, tuple[int, ...]] = {"hipGetDeviceCount": (0, 2), "hipGetDevice": (0, 1), **answers}
         self.asked: list[tuple[Any, ...]] = []
+        self.places: list[int] = []  # of launches' arguments
         self.properties_given: dict[str, object] = dict(PROPERTIES)
         self.properties_code = 0
 
@@ -56,6 +57,7 @@ class Table:
 
     def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
         self.asked.append(("launch", function, grid, block, lds, stream))
+        self.places.append(extra)
         words = (ctypes.c_void_p * 5).from_address(extra)
         self.extra = words[0], words[2], words[4]
         self.size = ctypes.c_size_t.from_address(words[3] or 0).value
@@ -208,6 +210,16 @@ def test_a_launch_gives_its_arguments_as_one_buffer() -> None:
         kernarg = bytes(i % 251 for i in range(size))
         device.launch(9, GRID, BLOCK, 0, 0, kernarg)
         assert binding.argument == kernarg
+
+
+def test_memory_for_arguments_is_used_again() -> None:
+    """Up to 4,096 bytes, which is as much as HIP takes; more have memory of their own, which goes with the launch."""
+    device = gpu()
+    for size in (8, 4096, 8, 4097, 0, 4096):
+        device.launch(9, GRID, BLOCK, 0, 0, bytes(size))
+        assert len(device._packed) == 1
+    first, full, small, large, nothing, again = device.binding.places
+    assert first == full == small == nothing == again != large
 
 
 def test_launches_within_a_launch_have_arguments_of_their_own() -> None:
