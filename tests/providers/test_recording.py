@@ -96,6 +96,7 @@ def test_a_launch_is_timed_when_it_has_ended() -> None:
     assert (one.grid, one.block, one.lds_bytes) == ((3, 2, 1), (65, 1, 1), 512)
     assert (one.waves, other.waves) == (2 * 6, 2 * 6), "waves of 64: two for 65 threads, and for 128"
     assert dict(one.constants) == {"CU_NUM": 10, "SIMD_NUM": 40, "MAX_WAVE_SIZE": 64}
+    assert [(each.name, each.stream, each.bytes) for each in activities()] == [("", 0, 0)] * 2
     found = [(each.kind, each.device, each.start_us, each.end_us, each.launch) for each in activities()]
     assert found == [("kernel", 2, 0.0, 250.0, 0), ("kernel", 2, 4000.0, 5500.0, 1)]
     assert not any(each.is_modelled for each in activities())
