@@ -213,9 +213,9 @@ def setup(asked: argparse.Namespace) -> int:
 
 
 _SETUP_KERNEL = """
-__global__ void first(int n, float a, const float* x, float* y) {
+__global__ void first(float a, const float* x, float* y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = sqrtf(a * x[i]) + y[i];
+    y[i] = sqrtf(a * x[i]) + y[i];
 }
 """
 
@@ -248,8 +248,9 @@ def setup_steps(programs: bool = False) -> Iterator[tuple[str, Callable[[], str]
         for info in gpulab.devices():
             with gpulab.using(info.index):
                 first = gpulab.compile(_SETUP_KERNEL, name="setup.hip")["first"]
-                x, y = gpulab.to_device(np.ones(256, np.float32)), gpulab.zeros(256)
-                first[1, 256](256, 4.0, x, y)
+                x = gpulab.to_device(np.ones(256, np.float32))
+                y = gpulab.zeros(x.shape)
+                first[1, 256](4.0, x, y)
                 if not (y.to_host() == 2.0).all():
                     raise GpulabError(f"a kernel gave a wrong result on {info.name}.", hint="make test says more.")
                 ran.append(info.arch)

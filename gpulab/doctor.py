@@ -19,9 +19,9 @@ from pathlib import Path
 from gpulab.errors import GpulabError
 
 _KERNEL = """
-__global__ void twice(int n, const int* from, int* to) {
+__global__ void twice(const int* from, int* to) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) to[i] = 2 * from[i];
+    to[i] = 2 * from[i];
 }
 """
 
@@ -154,8 +154,8 @@ def _devices() -> Iterator[Finding]:
         part = f"device {info.index}, {info.name} ({info.arch}, {kind})"
         try:
             with gpulab.using(info.index):
-                numbers = np.arange(1000, dtype=np.int32)
-                source, out = gpulab.to_device(numbers), gpulab.zeros(1000, "int32")
+                numbers = np.arange(1024, dtype=np.int32)
+                source, out = gpulab.to_device(numbers), gpulab.zeros(numbers.shape, "int32")
                 if AMDGPU not in providers.of(info.index).formats:
                     right = bool((source.to_host() == numbers).all())
                     said = f"holds {'the right' if right else 'WRONG'} numbers; no language here makes code for it"
@@ -163,7 +163,7 @@ def _devices() -> Iterator[Finding]:
                     continue
                 kernel = gpulab.compile(_KERNEL, name="doctor.hip")["twice"]
                 start = time.perf_counter()
-                kernel[4, 256](1000, source, out)
+                kernel[4, 256](source, out)
                 result = out.to_host()
                 took = time.perf_counter() - start
             right = bool((result == 2 * numbers).all())

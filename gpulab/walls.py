@@ -196,8 +196,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         here = rights if os.path.isdir(path) else rights & _ON_FILES
         rule = struct.pack("<Qi", here, place)
-        result = _system_call(_ADD_RULE, ruleset, 1, rule, 0) if here else 0
-        if result < 0:
+        if here and (result := _system_call(_ADD_RULE, ruleset, 1, rule, 0)) < 0:
             raise OSError(-result, f"landlock_add_rule {path}")
     finally:
         os.close(place)
@@ -427,7 +426,8 @@ class Tie:
     """
 
     def __init__(self) -> None:
-        self._read = self._write = -1
+        self._read: int | None = None
+        self._write: int | None = None
         self._shared = _leads
         self.process_group = None if _leads or os.name == "nt" else 0
         if sys.platform.startswith("linux"):
@@ -438,29 +438,30 @@ class Tie:
     @property
     def descriptors(self) -> tuple[int, ...]:
         """What the process inherits."""
-        return (self._read,) if self._read >= 0 else ()
+        return () if self._read is None else (self._read,)
 
     def _arm(self, group: int) -> None:
         import fcntl
 
-        fcntl.fcntl(self._read, getattr(fcntl, "F_SETSIG", 10), signal.SIGKILL)
+        assert self._read is not None
+        fcntl.fcntl(self._read, fcntl.F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(self._read, fcntl.F_SETOWN, -group)
         fcntl.fcntl(self._read, fcntl.F_SETFL, os.O_ASYNC)
 
     def fasten(self, process: int) -> None:
         """The process has been started. Who has waited for it meanwhile must not call this: it may not be there."""
-        if self._read >= 0 and not self._shared:
+        if self._read is not None and not self._shared:
             self._arm(process)
             os.close(self._read)
-            self._read = -1
+            self._read = None
 
     def release(self) -> None:
         """The process has ended: end what is left of its group, if it is its own."""
-        if self._shared and self._read >= 0:
+        if self._shared and self._read is not None:
             import fcntl
 
             fcntl.fcntl(self._read, fcntl.F_SETFL, 0)
         for end in (self._read, self._write):
-            if end >= 0:
+            if end is not None:
                 os.close(end)
-        self._read = self._write = -1
+        self._read = self._write = None

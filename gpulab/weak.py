@@ -37,7 +37,7 @@ def weak(seed: int) -> Iterator[None]:
     try:
         number = operator.index(seed)
     except TypeError:
-        number = -1
+        number = SEEDS
     if not 0 <= number < SEEDS:
         raise ArgumentError(
             f"{seed!r} is no seed.",

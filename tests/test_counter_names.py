@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gpulab import counter_names
+from gpulab import counter_names, metrics
 
 CDNA = ("gfx90a", "gfx942", "gfx950")
 RDNA = ("gfx1030", "gfx1100", "gfx1201")
@@ -49,6 +49,39 @@ def test_braces_become_names() -> None:
     assert table["TCC_HIT"].reductions == ("sum",)
     assert table["SQ_WAVE_CYCLES"].unit.startswith("quad-cycles")
     assert counter_names.defined("SQ_INSTS_VALU_MFMA_MOPS_F16")[0].unit == "512 operations"
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning", "unit"),
+    [
+        ("SPI_RA_WAVE_SIMD_FULL_CSN", "SIMDs, summed over clocks, without WAVE room for the next wave", ""),
+        ("CPC_CPC_STAT_STALL", "the compute part of the command processor: stall", "clocks"),
+        ("CPF_CPF_STAT_BUSY", "the fetcher of the command processor: busy", "clocks"),
+        ("TCP_TCC_READ_REQ", "requests to the L2 cache: read", ""),
+        ("TCP_TCC_ATOMIC_WITH_RET_REQ", "atomic requests to the L2 cache, with return", ""),
+        ("TCC_STREAMING_REQ", "requests by the kind of memory: streaming", ""),
+        ("TCC_NC_REQ", "requests by the kind of memory: NC", ""),
+        ("SQC_DCACHE_MISSES_DUPLICATE", "scalar cache: misses duplicate", ""),
+        ("SQ_INSTS_VALU_MFMA_F16", "F16 matrix instructions", ""),
+    ],
+)
+def test_words_of_a_name_stand_in_its_meaning(name: str, meaning: str, unit: str) -> None:
+    """Long ones and common ones in small letters, abbreviations as they are."""
+    counter = counter_names.raw("gfx942")[name]
+    assert (counter.meaning, counter.unit) == (meaning, unit)
+
+
+def test_how_many_counters_of_a_block_fit_into_one_run() -> None:
+    """As rocprofiler-compute's perfmon_config has it; more than those take a second run."""
+    assert counter_names.PER_PASS == {
+        "SQ": 8, "TA": 2, "TD": 2, "TCP": 4, "TCA": 2, "TCC": 4, "GL2C": 4, "GRBM": 2, "SPI": 2, "CPC": 2, "CPF": 2,
+    }  # fmt: skip
+    for block, most in counter_names.PER_PASS.items():
+        arch = "gfx1100" if block == "GL2C" else "gfx942"
+        names = [name for name, counter in counter_names.raw(arch).items() if counter.block == block]
+        assert len(metrics.passes(names[:most], arch)) == 1, block
+        if len(names) > most:
+            assert [len(each) for each in metrics.passes(names[: most + 1], arch)] == [most, 1], block
 
 
 def test_the_table_is_well_formed() -> None:

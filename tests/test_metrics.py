@@ -225,6 +225,16 @@ def test_available_are_those_with_all_their_counters() -> None:
     assert metrics.available(launch("gfx1100", GL2C_HIT=30, GL2C_MISS=10))["L2CacheHit"] == 75.0
 
 
+def test_measured_metrics_come_before_their_formulas() -> None:
+    """A profiler gives values of metrics themselves; formulas of others take these, too."""
+    measured = dataclasses.replace(
+        launch("gfx942", modelled=False, TCC_HIT=30, TCC_MISS=10), metrics={"l2_hit_percent": 12.5}
+    )
+    assert metrics.value(measured, "l2_hit_percent") == 12.5
+    assert metrics.available(measured) == {"l2_hit_percent": 12.5}
+    assert metrics.available(dataclasses.replace(measured, metrics={})) == {"l2_hit_percent": 75.0}
+
+
 def test_lacking() -> None:
     counted = {"TCC_HIT", "TCC_MISS", "SQ_WAVE_CYCLES", "GRBM_GUI_ACTIVE"}
     assert metrics.lacking("l2_hit_percent", "gfx942", counted) == ()

@@ -104,21 +104,21 @@ def initial_registers(descriptor: KernelDescriptor, arch: str = "gfx942") -> Ini
     position += length
     position = user_count = max(position, directives.get("user_sgpr_count", position))
     ids: list[int | None] = []
-    for axis, default in (("x", 1), ("y", 0), ("z", 0)):
+    for axis, default in (("x", True), ("y", False), ("z", False)):
         enabled = directives.get(f"system_sgpr_workgroup_id_{axis}", default)
         ids.append(position if enabled else None)
         position += bool(enabled)
     info = position if directives.get("system_sgpr_workgroup_info", 0) else None
     position += info is not None
     position += bool(directives.get("system_sgpr_private_segment_wavefront_offset", 0))
+    dimensions = min(3, 1 + directives.get("system_vgpr_workitem_id", 0))
     if device.has("architected-sgprs"):
         x, y, z = ids
         both = None if y is None and z is None else TTMP + 7
         return InitialRegisters(
-            user, preload, (None if x is None else TTMP + 9, both, None if z is None else both), None,
-            min(3, 1 + directives.get("system_vgpr_workitem_id", 0)), user_count,
+            user, preload, (None if x is None else TTMP + 9, both, None if z is None else both), None, dimensions,
+            user_count,
         )  # fmt: skip
-    dimensions = min(3, 1 + directives.get("system_vgpr_workitem_id", 0))
     unpacked = not device.has("packed-tid")
     return InitialRegisters(user, preload, (ids[0], ids[1], ids[2]), info, dimensions, position, unpacked)
 
@@ -154,7 +154,7 @@ def scalar_values(
             values[first + i] = value >> 32 * i & 0xFFFFFFFF
     first, count, dword = layout.kernarg_preload
     for i in range(count):
-        values[first + i] = int.from_bytes(kernarg[4 * (dword + i) : 4 * (dword + i) + 4].ljust(4, b"\0"), "little")
+        values[first + i] = int.from_bytes(kernarg[4 * (dword + i) : 4 * (dword + i) + 4], "little")
     for register, number in zip(layout.workgroup_id, workgroup, strict=True):
         if register is not None and register < TTMP:
             values[register] = number
@@ -347,7 +347,7 @@ def _place(index: int, program: Program) -> int:
     without a literal, of four bytes, in between.
     """
     between = 4
-    for before in range(index - 1, max(-1, index - 8), -1):
+    for before in reversed(range(max(0, index - 7), index)):
         instruction = program.instructions[before]
         row = isa.table(program.arch).get(instruction.mnemonic)
         if isinstance(row, Control) and row.kind == "getpc":

@@ -259,6 +259,19 @@ def test_vector_types_take_tuples(type: str, size: int, given_: object, expected
     assert packer(value(None, size, type=type))((given_,)) == expected
 
 
+def test_vectors_of_three_may_have_room_for_four() -> None:
+    """What is left is 0; only a value of exactly three elements is filled up."""
+    three = struct.pack("<3f", 1, 2, 3)
+    pack = packer(value(None, 16, type="float3"))
+    assert pack(((1, 2, 3),)) == pack((three,)) == three + bytes(4)
+    assert pack((three + b"last",)) == three + b"last"
+    for other in (three[:-1], three + b"1"):
+        with pytest.raises(ArgumentError, match=f"takes 16 bytes, and was given {len(other)} "):
+            pack((other,))
+    with pytest.raises(ArgumentError, match="takes 16 bytes, and was given 12 "):
+        packer(value(None, 16, type="Settings"))((three,))
+
+
 def test_vector_types_refuse_wrong_tuples() -> None:
     with pytest.raises(ArgumentError, match="takes 4 numbers"):
         packer(value(None, 16, type="float4"))(((1, 2, 3),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -396,12 +397,14 @@ class Server:
 
     def __init__(self, looks: int = 99, ending: int | BaseException = 0) -> None:
         self.looks, self.ending, self.done = looks, ending, ""
+        self.waited: list[float] = []
 
     def poll(self) -> int | None:
         self.looks -= 1
         return None if self.looks >= 0 and not self.done else 3
 
     def wait(self, seconds: float = 0) -> int:
+        self.waited.append(seconds)
         if isinstance(self.ending, BaseException) and not self.done:
             raise self.ending
         return 0 if isinstance(self.ending, BaseException) else self.ending
@@ -429,6 +432,12 @@ def test_the_address_of_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert cli._address(Server(), tmp_path) == ("http://a/", "")  # type: ignore[arg-type]
     assert cli._address(Server(looks=0), tmp_path) is None  # type: ignore[arg-type]
     assert cli._address(Server(), tmp_path, 0.0) is None  # type: ignore[arg-type]
+    seconds = itertools.count()
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(time, "sleep", slept.append)
+    slept.clear()
+    assert cli._address(Server(), tmp_path / "empty") is None  # type: ignore[arg-type]
+    assert len(slept) == 59, "a minute, of which the first second is the first look at the clock"
 
 
 @pytest.fixture
@@ -493,6 +502,7 @@ def test_how_lab_ends(lab, capsys: pytest.CaptureFixture[str]) -> None:  # type:
     server = Server(ending=KeyboardInterrupt())
     assert lab(server=server) == 0
     assert server.done == "terminated"
+    assert server.waited == [0, 10]
     server = Server(ending=ValueError())
     with pytest.raises(ValueError):
         lab(server=server)

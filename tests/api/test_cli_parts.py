@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import io
 import itertools
 import os
 import sys
@@ -39,6 +40,55 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look at the clock is a quarter of a second after the one before."""
     times = itertools.count()
     monkeypatch.setattr(time, "perf_counter", lambda: next(times) / 4)
+
+
+class Flushed(io.StringIO):
+    """A stream that knows how much of it a reader has; `terminal`: it says that it is one."""
+
+    def __init__(self, terminal: bool = False) -> None:
+        super().__init__()
+        self.terminal, self.read_so_far = terminal, ""
+
+    def flush(self) -> None:
+        self.read_so_far = self.getvalue()
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+def test_what_takes_long_is_said_before_and_after(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A reader of a pipe, too, sees what is being done: all that was printed has been handed on by then."""
+    out, seen = Flushed(), []
+    monkeypatch.setattr(sys, "stdout", out)
+
+    def look() -> Any:
+        seen.append((out.read_so_far == out.getvalue(), out.getvalue().rpartition("\n")[2]))
+        return ""
+
+    monkeypatch.setattr(cli, "setup_steps", lambda programs: iter([("one", look), ("two", look)]))
+    cli.setup(given(make_seed=None, seed=None, programs=True))
+    assert seen == [(True, "  one … "), (True, "  two … ")]
+    seen.clear()
+
+    def steps(programs: bool) -> Iterator[tuple[str, Any]]:
+        yield "one", lambda: ""
+        look()
+
+    monkeypatch.setattr(cli, "setup_steps", steps)
+    cli.setup(given(make_seed=None, seed=None, programs=True))
+    monkeypatch.setattr(
+        doctor, "examine", lambda: (SimpleNamespace(needed=True, works=True) for _ in range(3) if look() == "")
+    )
+    cli.doctor(given())
+    (tmp_path / "a.ipynb").write_text("")
+    monkeypatch.setattr(cli, "jupyter_environment", dict)
+    monkeypatch.setattr(cli, "execute", lambda *words: (look() == "", ""))
+    cli.run(given(notebooks=[str(tmp_path / "a.ipynb")] * 2, timeout=1.0, output=None, arch=None))
+    cli.main(["isa", "v_add_f32"])
+    look()
+    assert seen[0] == seen[-1] == (True, "")
+    assert seen[2:4] == [(True, "")] * 2, "what doctor found first"
+    assert [done for done, _ in seen[5:]] == [True] * (len(seen) - 5)
 
 
 def test_what_setup_prints(clock: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -111,6 +161,99 @@ def test_what_doctor_counts(
     monkeypatch.setattr(doctor, "examine", lambda: found)
     assert cli.doctor(given()) == code
     assert capsys.readouterr().out == "".join(f"{each}\n" for each in found) + f"\n{said}\n"
+
+
+GRADE = {
+    "files": [], "seconds": 60.0, "verbose": False, "trust_programs": False, "out": None, "exercises": None,
+    "seed": None, "points": None, "cluster": "", "workers": 0, "gradebook": None, "require_jail": "none",
+    "progress": None, "no_resume": False,
+}  # fmt: skip
+LAB = {
+    "notebook": None, "port": 8888, "ip": "localhost", "no_browser": False, "folder": None, "solutions": False,
+    "stored": False,
+}  # fmt: skip
+SETUP = {"programs": False, "seed": None, "make_seed": None}
+HIPIFY = {
+    "files": ["a.cu"], "inplace": False, "output": None, "examine": False, "print_stats": False,
+    "quiet_warnings": False, "launches": "cuda",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("lab", LAB),
+        ("lab a.ipynb --port 1 --ip ::1 --no-browser --folder f --solutions --stored",
+         LAB | {"notebook": "a.ipynb", "port": 1, "ip": "::1", "no_browser": True, "folder": "f", "solutions": True,
+                "stored": True}),
+        ("setup", SETUP),
+        ("setup --programs --seed f --make-seed g", {"programs": True, "seed": "f", "make_seed": "g"}),
+        ("bundle f", {"folder": "f", "wheel": None, "seed": False}),
+        ("bundle f --wheel w --seed", {"folder": "f", "wheel": "w", "seed": True}),
+        ("doctor", {}),
+        ("devices", {}),
+        ("counters", {"text": "", "arch": None, "formulas": False}),
+        ("counters LDS --arch gfx1100 --formulas", {"text": "LDS", "arch": "gfx1100", "formulas": True}),
+        ("isa", {"name": "", "grep": None, "arch": None}),
+        ("isa v --grep t --arch a", {"name": "v", "grep": "t", "arch": "a"}),
+        ("run a.ipynb b.ipynb", {"notebooks": ["a.ipynb", "b.ipynb"], "arch": None, "output": None, "timeout": 600.0}),
+        ("run a.ipynb --arch a -o f --timeout 1.5",
+         {"notebooks": ["a.ipynb"], "arch": "a", "output": "f", "timeout": 1.5}),
+        ("grade f", GRADE | {"what": "f"}),
+        ("grade e a.hip --seconds 5 -v --trust-programs --out f",
+         GRADE | {"what": "e", "files": ["a.hip"], "seconds": 5.0, "verbose": True, "trust_programs": True,
+                  "out": "f"}),
+        ("report f", {"out": "f", "hide_names": False}),
+        ("progress", {"export": None}),
+        ("progress --export f", {"export": "f"}),
+        ("hipify a.cu", HIPIFY),
+        ("hipcc a.hip -o a", {"words": ["a.hip", "-o", "a"]}),
+        ("env make -j", {"words": ["make", "-j"]}),
+    ],
+)  # fmt: skip
+def test_options_of_each_command(words: str, expected: dict[str, Any]) -> None:
+    found = vars(cli.parser().parse_args(words.split()))
+    assert found.pop("function") is getattr(cli, words.split()[0])
+    assert found == expected
+
+
+def test_there_is_no_command_without_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ([], ["bundle"], ["run"], ["grade"], ["report"], ["hipify"], ["nothing"]):
+        with pytest.raises(SystemExit, match="2"):
+            cli.parser().parse_args(words)
+    capsys.readouterr()
+    assert set(cli.parser().parse_args(["isa"]).__dict__) == {"function", "name", "grep", "arch"}
+
+
+@pytest.mark.parametrize(("names", "said"), [("rocm virtual", "ROCm's own is used"), ("virtual toy", "virtual, toy")])
+def test_steps_of_setup(monkeypatch: pytest.MonkeyPatch, names: str, said: str) -> None:
+    """What each builds, in their order; a kernel that gives wrong numbers is told."""
+    from gpulab import architectures, toolchain
+    from gpulab.providers import registry
+
+    compiled: list[str] = []
+    steps = dict(cli.setup_steps())
+    what = [f"the compiler and the device headers for {arch}" for arch in architectures.defaults()]
+    first, last = "the HIP library (the first time it builds a C library)", "a first kernel on each device"
+    assert list(steps) == [first, *what, last]
+    assert list(dict(cli.setup_steps(True))) == [*steps, "the C++ library for whole programs"]
+    with monkeypatch.context() as patch:
+        patch.setattr(registry._registry, "all", lambda: [SimpleNamespace(name=name) for name in names.split()])
+        assert steps[first]() == said
+    with monkeypatch.context() as patch:
+        patch.setattr(toolchain, "compile", lambda text, arch, name: compiled.append((arch, name, "sqrtf" in text)))
+        assert [steps[name]() for name in what] == [""] * len(what)
+    assert compiled == [(arch, "setup.hip", True) for arch in architectures.defaults()]
+    ran: list[Any] = []
+
+    class Kernel:
+        def __getitem__(self, sizes: tuple[int, int]) -> Any:
+            return lambda factor, x, y: ran.append((sizes, factor, x.shape, y.shape))
+
+    monkeypatch.setattr(gpulab, "compile", lambda text, name: {"first": Kernel()})
+    with pytest.raises(GpulabError, match=r"^a kernel gave a wrong result on AMD Instinct MI300X \(virtual\)\."):
+        steps[last]()
+    assert ran == [((1, 256), 4.0, (256,), (256,))]
 
 
 def test_isa_needs_a_name_or_a_text(capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,6 +369,28 @@ def test_run_says_a_line_for_each_notebook(
     capsys.readouterr()
     assert cli.run(given(notebooks=["a.ipynb", "c.ipynb", "d.ipynb"], **words)) == 2
     assert capsys.readouterr() == ("", "gpulab run: there is no c.ipynb, d.ipynb.\n")
+
+
+def test_on_a_terminal_a_bar_shows_how_many_are_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the notebook that runs, and is taken away at the end; papermill's own bars go, too."""
+    bar = Flushed(terminal=True)
+    monkeypatch.setattr(sys, "stderr", bar)
+    monkeypatch.setattr(cli, "jupyter_environment", dict)
+    execute = cli.execute
+    monkeypatch.setattr(cli, "execute", lambda *words: (True, ""))
+    for name in ("a.ipynb", "b.ipynb"):
+        (tmp_path / name).write_text("")
+    cli.run(
+        given(notebooks=[str(tmp_path / "a.ipynb"), str(tmp_path / "b.ipynb")], timeout=1.0, output=None, arch=None)
+    )
+    shown = [part.strip() for part in bar.getvalue().split("\r")]
+    assert any(part.startswith("a.ipynb:   0%") for part in shown)
+    assert any(part.startswith("b.ipynb:  50%") for part in shown)
+    assert shown[-1] == ""
+    asked: list[Any] = []
+    monkeypatch.setattr(papermill, "execute_notebook", lambda *words, **more: asked.append(more["progress_bar"]))
+    assert execute(made(tmp_path / "c.ipynb", []), None, 7.0) == (True, "1 cells")
+    assert asked == [{"leave": False}]
 
 
 def test_variables_are_those_before_behind_the_block(monkeypatch: pytest.MonkeyPatch) -> None:

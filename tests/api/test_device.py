@@ -107,6 +107,23 @@ def test_every_error_is_listed_in_its_tree() -> None:
     }
 
 
+def test_texts_of_errors() -> None:
+    """What happened, why and what to try, a line each, as far as they are given."""
+    from gpulab.errors import GpulabError, HipError, InternalError
+
+    assert str(GpulabError("it broke.")) == "it broke."
+    assert str(GpulabError("it broke.", why="so.")) == "it broke.\nWhy: so."
+    full = GpulabError("it broke.", why="so.", hint="mend it.")
+    assert str(full) == full.message() == "it broke.\nWhy: so.\nTry: mend it."
+    plain, named = HipError("it failed."), HipError("it failed.", name="hipErrorOne", code=7, why="so.", hint="mend.")
+    assert (plain.name, plain.code, str(plain)) == ("", 0, "it failed.")
+    assert (named.name, named.code, str(named)) == ("hipErrorOne", 7, "it failed.\nWhy: so.\nTry: mend.")
+    assert str(InternalError("it cannot be.", place=3, name="x")) == (
+        "it cannot be.\nWhy: this is a bug in gpulab, not in your code.\n"
+        "Try: please report it with the kernel's source. [place=3] [name='x']"
+    )
+
+
 @pytest.mark.parametrize("which", [None, 1.5, True, 99])
 def test_what_is_no_device(which: object) -> None:
     with pytest.raises(gpulab.DeviceNotFound, match="the devices are"):

@@ -13,6 +13,7 @@ import pytest
 
 import gpulab
 from gpulab import dropped, providers
+from tests.providers.given import given
 
 SOURCE = "__device__ int answer = 42; __global__ void fill(int* x) { x[threadIdx.x] = answer; }"
 
@@ -162,3 +163,85 @@ def test_the_collector_stays_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+class Noted:
+    """A provider of streams and events that notes its calls; handles count from 1."""
+
+    name = "noted"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.made = itertools.count(1)
+
+    def current(self) -> int:
+        return 0
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith(("stream_", "event_")):
+            raise AttributeError(name)
+
+        def call(*words: Any) -> Any:
+            self.calls.append((name, *words))
+            return next(self.made) if name.endswith("_create") else 2.5
+
+        return call
+
+
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> Noted:
+    found: Any = Noted()
+    given(monkeypatch, found)
+    return found
+
+
+def test_calls_of_streams_and_events(noted: Noted) -> None:
+    """What is dropped goes before each new one; who leaves a block in order waits first."""
+    stream = gpulab.Stream()
+    assert (stream.handle, stream.device, repr(stream)) == (1, 0, "Stream(device=0)")
+    start, stop = gpulab.Event(), gpulab.Event()
+    for event, which in ((start, "the first"), (stop, "the second")):
+        with pytest.raises(gpulab.GpulabError, match=f"^{which} event was never recorded"):
+            stop.elapsed_ms(start)
+        event.record(stream if event is start else None)
+    assert stop.elapsed_ms(start) == 2.5
+    stream.wait(stop)
+    stop.synchronize()
+    assert noted.calls == [
+        ("stream_create",), ("event_create",), ("event_create",), ("event_record", 2, 1),
+        ("event_synchronize", 2), ("event_record", 3, 0), ("event_synchronize", 2), ("event_synchronize", 3),
+        ("event_elapsed_ms", 2, 3), ("stream_wait_event", 1, 3), ("event_synchronize", 3),
+    ]  # fmt: skip
+    noted.calls.clear()
+    with stream as same:
+        assert same is stream
+    assert noted.calls == [("stream_synchronize", 1), ("stream_destroy", 1)]
+    assert repr(stream) == "Stream(device=0, destroyed)"
+    noted.calls.clear()
+    with pytest.raises(ZeroDivisionError), gpulab.Stream():
+        raise ZeroDivisionError
+    assert noted.calls == [("stream_create",), ("stream_destroy", 4)], "it does not wait for work that may not end"
+    noted.calls.clear()
+    left: Any = gpulab.Stream()
+    del start, stop, event, left
+    gc.collect()
+    assert noted.calls == [("stream_create",)]
+    gpulab.Event()
+    assert sorted(noted.calls[1:4]) == [("event_destroy", 2), ("event_destroy", 3), ("stream_destroy", 5)]
+    assert noted.calls[4] == ("event_create",)
+    gc.collect()
+    gpulab.Stream()
+    assert noted.calls[5:] == [("event_destroy", 6), ("stream_create",)]
+    gc.collect()
+    dropped.release()
+    assert noted.calls[7:] == [("stream_destroy", 7)]
+
+
+def test_at_the_end_of_the_process_nothing_is_to_be_done() -> None:
+    class Owner:
+        pass
+
+    owner = Owner()
+    found = dropped.later(owner, print, "gone")
+    assert (found.atexit, found.alive) == (False, True)
+    assert found.detach() is not None

@@ -90,7 +90,10 @@ def test_dynamic_lds(module: gpulab.Module) -> None:
 def test_streams_and_events(module: gpulab.Module) -> None:
     x, y = gpulab.to_device(np.ones(256, "float32")), gpulab.zeros(256)
     with gpulab.Stream() as stream:
-        start = gpulab.Event().record(stream)
+        start = gpulab.Event()
+        assert repr(start) == "Event(not recorded)"
+        assert start.record(stream) is start
+        assert repr(start) == "Event(recorded)"
         module.saxpy[1, 256, 0, stream](256, 1.0, x, y)
         stop = gpulab.Event().record(stream)
         assert stop.elapsed_ms(start) > 0

@@ -120,6 +120,21 @@ def test_module_and_templates(shell: InteractiveShell) -> None:
     assert isinstance(shell.user_ns["fill"], Kernel)
 
 
+def test_kernels_that_share_a_name_are_named_by_their_symbols(shell: InteractiveShell) -> None:
+    """They get no name of their own; the note is not needed where the module is kept."""
+    source = "__global__ void f(int n) {}\n__global__ void g() {}\n__global__ void f(float x) {}\n"
+    note, *kernels = run(shell, "%%hip\n" + source).text.splitlines()
+    assert note == (
+        "Note: several kernels share a name; keep the module with --module m, then: "
+        'm["_Z1fi"], m["_Z1ff"].'
+    )  # fmt: skip
+    assert len(kernels) == 3
+    assert "f" not in shell.user_ns
+    assert isinstance(shell.user_ns["g"], Kernel)
+    assert "share a name" not in run(shell, "%%hip --module m\n" + source).text
+    assert shell.user_ns["m"]["_Z1ff"].signature.symbol == "_Z1ff"
+
+
 def test_a_cell_without_kernels_says_so(shell: InteractiveShell) -> None:
     cell = run(shell, "%%hip\n__device__ int twice(int x) { return 2 * x; }")
     assert cell.error is None

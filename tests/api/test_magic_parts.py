@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import sys
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -190,6 +192,36 @@ def test_what_a_program_said_is_shown(
     assert capsys.readouterr() == (out, err)
 
 
+def test_what_a_program_says_is_shown_at_once(built: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is said, and so is what takes a while to build; of a cell that failed one line is left to say."""
+    seen: list[tuple[str, str]] = []
+
+    class Stream(io.StringIO):
+        read_so_far = ""
+
+        def flush(self) -> None:
+            self.read_so_far = self.getvalue()
+
+    @contextlib.contextmanager
+    def telling(tell: Callable[[str], None]) -> Any:
+        tell("it takes a while")
+        seen.append((out.read_so_far, out.getvalue()))
+        yield
+
+    def run(*words: str, output: Callable[[str, str], None], **more: Any) -> Any:
+        output("stdout", "half a li")
+        seen.append((out.read_so_far, out.getvalue()))
+        return SimpleNamespace(stdout="half a li", stderr="", ending="")
+
+    monkeypatch.setattr(sys, "stdout", out := Stream())
+    monkeypatch.setattr(cxx_library, "telling", telling)
+    monkeypatch.setattr(built["program"], "run", run)
+    monkeypatch.setattr("IPython.display.clear_output", lambda: None)
+    magic.hipcc(SimpleNamespace(user_ns={}), "", "")
+    assert seen == [("it takes a while\n",) * 2, ("it takes a while\nhalf a li",) * 2]
+    assert magic._Failed(ValueError("one\ntwo"))._render_traceback_() == ["ValueError: one"]
+
+
 def test_lines_that_hipcc_cannot_read(built: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     shell = SimpleNamespace(user_ns={})
     for line, said in (
@@ -326,3 +358,18 @@ def test_what_installs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(metadata, "metadata", absent)
     assert magic.install_command("triton") == "%pip install triton"
+
+
+def test_a_shell_is_registered_with_once() -> None:
+    """A second time changes nothing; a shell without transformers of cells has the magics alone."""
+    magics: list[tuple[str, str]] = []
+    shell = SimpleNamespace(
+        input_transformers_cleanup=["other"],
+        register_magic_function=lambda function, magic_kind, magic_name: magics.append((magic_kind, magic_name)),
+    )
+    for _ in range(2):
+        magic.register(shell)
+        assert shell.input_transformers_cleanup == ["other", magic.explain_lines]
+    assert magics[: len(magics) // 2] * 2 == magics
+    assert {("cell", name) for name in ("hip", "cuda", "hipcc", "needs")} <= set(magics)
+    magic.register(SimpleNamespace(register_magic_function=shell.register_magic_function))

@@ -49,6 +49,8 @@ def test_attributes() -> None:
     array = gpulab.empty((3, 4), "float64")
     assert (array.shape, array.dtype, array.nbytes, array.size, array.ndim) == ((3, 4), np.dtype("f8"), 96, 12, 2)
     assert len(array) == 3
+    with pytest.raises(TypeError, match="a device array with no axes has no len"):
+        len(gpulab.to_device(1.0))
     assert gpulab.empty(5).dtype == np.dtype("float32")
     assert gpulab.to_device([1.5, 2.5], dtype="float32").dtype == np.dtype("float32")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +14,8 @@ import pytest
 import gpulab
 from gpulab import providers
 from gpulab.errors import KernelNotFound, LaunchError, LaunchLimitError
-from gpulab.module import Occupancy, Resources
+from gpulab.module import Occupancy, Resources, resources_of
+from gpulab.toolchain import code_object, listing
 
 SOURCE = "__device__ int table[4]; __global__ void fill(int* a) { a[threadIdx.x] = 7; }\n__global__ void other() {}"
 
@@ -270,3 +274,77 @@ def test_a_code_object_that_does_not_say_what_its_kernels_take(monkeypatch: pyte
     module = gpulab.compile("__global__ void k(int* x) { x[0] = 1; }")
     monkeypatch.setattr(module, "_resources", {})
     assert module.k.resources == Resources(0, 0, 0, 0, 0, max_block_threads=1024)
+
+
+def test_what_metadata_says_of_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it leaves out takes nothing; registers that the text names beyond it count, too."""
+    full = {
+        ".symbol": "_Z1kv.kd", ".name": "k", ".vgpr_count": 20, ".sgpr_count": 30, ".agpr_count": 4,
+        ".group_segment_fixed_size": 64, ".private_segment_fixed_size": 16, ".max_flat_workgroup_size": 256,
+        ".workgroup_processor_mode": 0,
+    }  # fmt: skip
+    entries: list[dict[str, Any]] = [
+        {".name": "bare"},
+        full,
+        {".name": "high", ".vgpr_count": 5, ".sgpr_count": 5, ".workgroup_processor_mode": 1},
+    ]
+    named = {"bare": (0, 0), "_Z1kv": (19, 29), "high": (6, 7)}
+    monkeypatch.setattr(code_object, "kernel_metadata", lambda elf: entries)
+    monkeypatch.setattr(listing, "registers_named", lambda text, symbol: named[symbol])
+    code: Any = SimpleNamespace(format="amdgpu", elf=b"", assembly="")
+    assert resources_of(code) == {
+        "bare": Resources(0, 0, 0, 0, 0, 1024, cu_mode=False),
+        "_Z1kv": Resources(20, 30, 4, 64, 16, 256, cu_mode=True),
+        "high": Resources(6, 7, 0, 0, 0, 1024, cu_mode=False),
+    }
+    code.format = "another"
+    assert resources_of(code) == {}
+
+
+def test_a_launch_that_is_stopped_says_of_which_kernel(module: gpulab.Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    array = gpulab.zeros(4, "int32")
+    monkeypatch.setattr(providers.selected(), "launch", stopped)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        module.fill[1, 4](array)
+    assert str(raised.value) == (
+        "fill was stopped while it ran; what it wrote until then stays. The device can be used."
+    )  # fmt: skip
+    assert raised.value.__cause__ is None
+
+
+def test_occupancy_where_the_library_says_blocks_alone(module: gpulab.Module, monkeypatch: pytest.MonkeyPatch) -> None:
+    """2,048 threads of one unit are 32 waves of 64; of blocks that do not fill their waves fewer threads fit."""
+    provider = providers.selected()
+    asked: list[Any] = []
+    monkeypatch.setattr(type(provider), "instruments", None)
+    monkeypatch.setattr(provider, "occupancy", lambda *words: asked.append(words[1:]) or 5)
+    assert module.fill.occupancy(65, 12) == Occupancy(5, 10, 32)
+    assert module.fill.occupancy((16, 4)) == Occupancy(5, 5, 32)
+    assert module.fill.occupancy(1024) == Occupancy(5, 32, 32)
+    assert module.fill.occupancy() == Occupancy(5, 20, 32)
+    assert asked == [(65, 12), (64, 0), (1024, 0), (256, 0)]
+
+
+def test_a_module_that_is_gone_is_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From each device that it was loaded on, before the next use of a device; from none that it was not."""
+    gc.collect()
+    gpulab.zeros(1, "int32")  # what other tests have left goes now
+    provider = providers.selected()
+    loaded: list[int] = []
+    unloaded: list[int] = []
+    load, unload = provider.load, provider.unload
+    monkeypatch.setattr(provider, "load", lambda code: loaded.append(load(code)) or loaded[-1])
+    monkeypatch.setattr(provider, "unload", lambda handle: unloaded.append(handle) or unload(handle))
+    used = gpulab.compile("__global__ void gone(int* x) { x[0] = 1; }")
+    unused = gpulab.compile("__global__ void gone_too(int* x) { x[0] = 2; }")
+    array = gpulab.zeros(1, "int32")
+    for _ in range(2):
+        used.gone[1, 1](array)
+    assert (len(loaded), unloaded) == (1, [])
+    del used, unused
+    gc.collect()
+    gpulab.zeros(1, "int32")
+    assert unloaded == loaded

@@ -167,10 +167,16 @@ def available(patch: pytest.MonkeyPatch, **answers: Any) -> str:
     patch.setattr(platform, "system", lambda: answers.get("system", "Linux"))
     patch.setattr(platform, "machine", lambda: answers.get("machine", "x86_64"))
     patch.setattr(walls, "landlock_version", lambda: answers.get("version", 6))
-    patch.setattr(walls, "_library", lambda: SimpleNamespace(prctl=lambda *_: answers.get("prctl", 0)))
-    patch.setattr(walls, "_system_call", Kernel(**answers.get("calls", {})))
+    controls: list[tuple[int, ...]] = []
+    prctl = lambda *words: controls.append(words) or answers.get("prctl", 0)  # noqa: E731
+    patch.setattr(walls, "_library", lambda: SimpleNamespace(prctl=prctl))
+    patch.setattr(walls, "_system_call", kernel := Kernel(**answers.get("calls", {})))
     patch.setattr(walls, "tool_filter", walls.tool_filter.__wrapped__)  # nothing of this stays in its cache
-    return walls.available.__wrapped__()
+    said = walls.available.__wrapped__()
+    assert controls == [(21, 0, 0, 0, 0), (38, 1, 0, 0, 0)][: len(controls)]  # PR_GET_SECCOMP, PR_SET_NO_NEW_PRIVS
+    if not said:
+        assert [call[:3] for call in kernel.calls][1:] == [("restrict", kernel.descriptor, 0), ("seccomp", 1, 0)]
+    return str(said)
 
 
 LANDLOCK = "it takes Landlock of version 3 (Linux 6.2 and later); this kernel "
@@ -226,6 +232,47 @@ def test_what_each_version_of_landlock_is_asked(
         os.fstat(kernel.descriptor)
 
 
+def test_the_first_descriptor_is_one_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that has closed its standard input may be given 0."""
+    closed: list[int] = []
+    monkeypatch.setattr(walls, "landlock_version", lambda: 3)
+    monkeypatch.setattr(walls, "_system_call", kernel := Kernel(create=0))
+    monkeypatch.setattr(os, "close", closed.append)
+    walls.restrict({})
+    assert kernel.calls[1:] == [("restrict", 0, 0)]
+    assert closed == [0]
+
+
+def test_the_version_is_asked_for_without_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LANDLOCK_CREATE_RULESET_VERSION is 1."""
+    monkeypatch.setattr(walls, "_system_call", lambda *words: words)
+    assert walls.landlock_version.__wrapped__() == (444, None, 0, 1)
+
+
+def test_calls_are_looked_for_among_halves() -> None:
+    """Up to four one after the other; of more the middle one tells in which half: a jump counts the steps it skips."""
+    end = (0x06, 0, 0, 0x7FFF0000)
+
+    def each(*numbers: int) -> list[tuple[int, int, int, int]]:
+        return [*(step for n in numbers for step in ((0x15, 0, 1, n), (0x06, 0, 0, 70 + n))), end]
+
+    assert walls._tree([]) == [end]
+    assert walls._tree([(n, 70 + n) for n in range(1, 5)]) == each(1, 2, 3, 4)
+    assert walls._tree([(n, 70 + n) for n in range(1, 6)]) == [(0x35, 5, 0, 3), *each(1, 2), *each(3, 4, 5)]
+    assert walls._tree([(n, 70 + n) for n in range(1, 10)]) == [
+        (0x35, 9, 0, 5), *each(1, 2, 3, 4), (0x35, 5, 0, 7), *each(5, 6), *each(7, 8, 9)
+    ]  # fmt: skip
+
+
+def test_without_a_word_compilers_are_not_tied() -> None:
+    assert (
+        walls.tool_filter.__wrapped__() == walls.tool_filter.__wrapped__(False) != walls.tool_filter.__wrapped__(True)
+    )
+    fresh = "from gpulab import walls; print(walls._leads)"
+    done = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def test_a_rule_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walls, "landlock_version", lambda: 6)
     monkeypatch.setattr(walls, "_system_call", kernel := Kernel(rule=-errno.EINVAL))
@@ -250,6 +297,7 @@ def test_a_system_call_gives_its_result_or_minus_the_error() -> None:
     getpid = {"x86_64": 39, "aarch64": 172}[platform.machine()]
     assert walls._system_call(getpid) == os.getpid()
     assert walls._system_call(9999) == -errno.ENOSYS
+    assert walls._system_call({"x86_64": 24, "aarch64": 124}[platform.machine()]) == 0  # sched_yield
 
 
 def test_a_function_runs_within_the_walls(monkeypatch: pytest.MonkeyPatch) -> None:

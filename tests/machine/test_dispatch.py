@@ -228,6 +228,7 @@ def test_workgroup_ids_of_gfx12_stand_in_trap_registers():
                         system_sgpr_workgroup_id_z=1)  # fmt: skip
     layout = dispatch.initial_registers(wanted, "gfx1201")
     assert layout.workgroup_id == (dispatch.TTMP + 9, dispatch.TTMP + 7, dispatch.TTMP + 7)
+    assert not layout.unpacked_ids
     assert dispatch.scalar_values(layout, kernarg_address=16, workgroup=(7, 8, 9)) == [16, 0]
     values = dispatch.trap_registers(layout, (7, 8, 9))
     assert (values[9], values[7]) == (7, 9 << 16 | 8)
@@ -305,7 +306,31 @@ def test_all_user_sgprs_and_what_they_hold():
         dispatch_ptr=0x3_0000_0004, queue_ptr=0x5_0000_0006, dispatch_id=0x7_0000_0008, scratch_bytes=96,
     )  # fmt: skip
     assert values == [0, 1 << 31, 0xFFFFFFFF, 1 << 23, 4, 3, 6, 5, 2, 1, 8, 7, 0, 0, 96, 7, 8, 5, 0]
-    assert dispatch.scalar_values(layout, kernarg_address=1)[8:10] == [1, 0]
+    least = [0, 1 << 31, 0xFFFFFFFF, 1 << 23, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert dispatch.scalar_values(layout, kernarg_address=1) == least
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"])
+def test_dimensions_of_work_item_ids(arch):
+    """ENABLE_VGPR_WORKITEM_ID: 0 is x, 1 x and y, 2 all; what is more means all, too."""
+    assert dispatch.initial_registers(descriptor(), arch).work_item_dimensions == 1
+    found = [
+        dispatch.initial_registers(descriptor(system_vgpr_workitem_id=value), arch).work_item_dimensions
+        for value in range(4)
+    ]
+    assert found == [1, 2, 3, 3]
+
+
+def test_a_workgroup_s_number_stands_in_a_scalar_register_or_a_trap_register():
+    """ttmp0 is number 108: what is below it is a scalar register."""
+    assert dispatch.TTMP == 108
+    low = dispatch.InitialRegisters({}, (0, 0, 0), (0, 107, 2), None, 1, 108)
+    assert dispatch.scalar_values(low, kernarg_address=16) == [0] * 108
+    assert dispatch.scalar_values(low, kernarg_address=16, workgroup=(7, 8, 9)) == [7, 0, 9, *[0] * 104, 8]
+    assert dispatch.trap_registers(low, (7, 8, 9)) == [0] * 16
+    high = dispatch.InitialRegisters({}, (0, 0, 0), (108, 123, 123), None, 1, 1)
+    assert dispatch.scalar_values(high, kernarg_address=16, workgroup=(7, 8, 9)) == [0]
+    assert dispatch.trap_registers(high, (7, 8, 9)) == [7, *[0] * 14, 9 << 16 | 8]
 
 
 def test_hidden_arguments_of_every_axis():
@@ -359,7 +384,38 @@ def test_addresses_of_instructions():
     assert dispatch.instruction_index(dispatch.CODE_BASE, 1) == 0
     assert dispatch.instruction_index(dispatch.CODE_BASE - 8, 9) is None
     assert dispatch.instruction_index(dispatch.CODE_BASE + 8, 2) == 1
-    assert dispatch.CODE_BASE < 1 << 47
+    assert dispatch.CODE_BASE == 1 << 44
+    assert dispatch.code_address(3) == (1 << 44) + 24
     # A literal is counted from the s_getpc_b64 before it, as far as it is near.
     program = parse(CALL)
     assert dispatch.relocated(Symbol("x", 0, "rel32@lo"), 0, program, {"x": dispatch.code_address(0) + 4}) == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "places"),
+    [
+        (CALL.split("\n", 3)[3], {0: 4, 1: 12, 2: 20, 3: 28, 4: 36, 5: 44}),
+        # Behind six instructions of four bytes the s_getpc_b64 still counts, behind seven it does not.
+        ("s_getpc_b64 s[0:1]\n" + "s_nop 0\n" * 9, {0: 4, 1: 12, 2: 16, 7: 36, 8: 68}),
+        ("s_getpc_b64 s[0:1]\ns_nop 0\ns_getpc_b64 s[2:3]\ns_nop 0\n", {2: 16, 3: 28}),
+    ],
+)
+def test_where_a_literal_stands(lines, places):
+    """In bytes from the first instruction on: behind the s_getpc_b64 before it instructions have 4 or 8 bytes, anywhere
+    else 8; the literal is the last 4 of them."""
+    program = parse(CALL[: CALL.index("s_nop")] + "k:\n" + lines)
+    first = dispatch.code_address(0)
+    found = {
+        index: -dispatch.relocated(Symbol("x", 0, "rel32@lo"), index, program, {"x": first}) & 0xFFFFFFFF
+        for index in places
+    }
+    assert found == places
+
+
+def test_what_a_launch_does_not_give_is_0():
+    kinds = ["printf_buffer", "hostcall_buffer", "multigrid_sync_arg", "dynamic_lds_size"]
+    arguments = [Argument("", 8 * place, 8, f"hidden_{kind}") for place, kind in enumerate(kinds)]
+    given = descriptor(arguments, kernarg_size=32)
+    assert dispatch.fill_kernarg(given, b"", (1, 1, 1), (1, 1, 1)) == bytes(32)
+    packet = dispatch.dispatch_packet(given, (1, 1, 1), (1, 1, 1), kernarg_address=0)
+    assert struct.unpack_from("<I", packet, 28) == (64,)  # the kernel's own LDS

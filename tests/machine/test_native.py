@@ -125,10 +125,36 @@ def test_words_are_packed_as_the_header_takes_them_apart() -> None:
     text = header.PATH.read_text()
     assert "#define ACCESS_BYTES(word) ((word) >> 16 & 255)" in text
     assert "#define SHAPE_LAYOUT(word) ((word) >> 40 & 255)" in text
-    with pytest.raises(ValueError, match="align"):
+    assert schema.ACCESS_WORD.pack() == 0
+    assert schema.ACCESS_WORD.pack(align=255) == 255 << 8
+    with pytest.raises(ValueError, match="align: 256 has more than 8 bits"):
         schema.ACCESS_WORD.pack(align=256)
     with pytest.raises(ValueError, match="no part"):
         schema.ACCESS_WORD.pack(colour=1)
+
+
+def test_a_structure_is_read_and_laid_out_by_hand() -> None:
+    """Each field at a multiple of its own size, the whole a multiple of the largest; comments belong to first names."""
+    small = schema._structure("Small", "what it is", "u8 a, b: two\nu16[3] c\nu8 d")
+    assert small == schema.Struct(
+        "Small", "what it is",
+        (schema.Field("a", "u8", 1, "two"), schema.Field("b", "u8", 1, ""), schema.Field("c", "u16", 3, ""),
+         schema.Field("d", "u8", 1, "")),
+    )  # fmt: skip
+    assert small.names == ("a", "b", "c", "d")
+    assert schema.layout(small) == schema.Layout({"a": 0, "b": 1, "c": 2, "d": 8}, 10, 2)
+    assert schema.layout(schema._structure("Byte", "", "u8 a")) == schema.Layout({"a": 0}, 1, 1)
+    mixed = schema._structure("Mixed", "", "u32 a\nconst u8 * b: far\ni64 c\nu8 d", align=32)
+    assert mixed.fields[1] == schema.Field("b", "const u8 *", 1, "far")
+    assert schema.layout(mixed) == schema.Layout({"a": 0, "b": 8, "c": 16, "d": 24}, 32, 32)
+    with pytest.raises(ValueError, match="Wrong: u32 a b"):
+        schema._structure("Wrong", "", "u32 a b")
+
+
+def test_enumerations_and_flags_are_numbered_in_their_order() -> None:
+    assert [schema.ACTIONS[name] for name in ("read", "write", "atomic")] == [0, 1, 2]
+    assert schema.ACTIONS.numbers == {"read": 0, "write": 1, "atomic": 2}
+    assert [schema.ROLES[name] for name in ("atomic", "reload", "narrow")] == [1, 2, 32]
 
 
 def test_the_cache_key_covers_every_c_file_and_header() -> None:

@@ -3,7 +3,9 @@ records of several providers as one list."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from gpulab.errors import DeviceMemoryError
 from gpulab.providers import launches, memory
 from gpulab.records import Activity
+from tests.providers.given import given
 
 
 class Gpu:
@@ -120,3 +123,32 @@ def test_records_as_one_provider_sees_them(monkeypatch: pytest.MonkeyPatch) -> N
     other: Any = SimpleNamespace(device=9)
     second.change(0, other)
     assert records[0] is other
+
+
+def test_what_each_provider_is_asked_to_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them; counters of the one in use alone. Its devices count on from those of the providers before."""
+    asked: list[Any] = []
+
+    def provider(name: str, count: int) -> Any:
+        @contextlib.contextmanager
+        def record(sink: Any, profile: bool, counters: Any) -> Iterator[Any]:
+            asked.append((name, profile, counters, sink._first))
+            yield lambda: (activity(0),)
+            asked.append(f"{name} ended")
+
+        infos = tuple(SimpleNamespace(index=index) for index in range(count))
+        return SimpleNamespace(name=name, record=record, devices=lambda: infos, current=lambda: 0)
+
+    monkeypatch.setattr("gpulab.providers.registry.dataclasses.replace", lambda info, **changed: info)
+    given(monkeypatch, provider("one", 2), provider("two", 1))
+    with launches.recording() as records:
+        assert records == []
+    monkeypatch.undo()
+    assert asked == [("one", True, None, 0), ("two", True, None, 2), "two ended", "one ended"]
+    assert [each.device for each in records.activities()] == [0, 2]
+    asked.clear()
+    given(monkeypatch, provider("one", 2), provider("two", 1))
+    monkeypatch.setattr("gpulab.providers.registry.dataclasses.replace", lambda info, **changed: info)
+    with pytest.raises(ZeroDivisionError), launches.recording(False, ["SQ_WAVES"]):
+        assert asked == [("one", False, ["SQ_WAVES"], 0), ("two", False, None, 2)]
+        raise ZeroDivisionError

@@ -20,6 +20,7 @@ from gpulab.errors import (
     LaunchLimitError,
 )
 from gpulab.providers.hip.provider import HipProvider
+from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.records import AllocationNote
 
 TO_DEVICE, TO_HOST, ON_DEVICE = 1, 2, 3
@@ -39,6 +40,7 @@ class Table:
     def __init__(self, **answers: tuple[int, ...]) -> None:
         self.answers: dict[str, tuple[int, ...]] = {"hipGetDeviceCount": (0, 2), "hipGetDevice": (0, 1), **answers}
         self.asked: list[tuple[Any, ...]] = []
+        self.places: list[int] = []  # of launches' arguments
         self.properties_given: dict[str, object] = dict(PROPERTIES)
         self.properties_code = 0
 
@@ -55,6 +57,7 @@ class Table:
 
     def launch(self, function: int, grid: Any, block: Any, lds: int, stream: int, extra: int) -> int:
         self.asked.append(("launch", function, grid, block, lds, stream))
+        self.places.append(extra)
         words = (ctypes.c_void_p * 5).from_address(extra)
         self.extra = words[0], words[2], words[4]
         self.size = ctypes.c_size_t.from_address(words[3] or 0).value
@@ -209,6 +212,16 @@ def test_a_launch_gives_its_arguments_as_one_buffer() -> None:
         assert binding.argument == kernarg
 
 
+def test_memory_for_arguments_is_used_again() -> None:
+    """Up to 4,096 bytes, which is as much as HIP takes; more have memory of their own, which goes with the launch."""
+    device = gpu()
+    for size in (8, 4096, 8, 4097, 0, 4096):
+        device.launch(9, GRID, BLOCK, 0, 0, bytes(size))
+        assert len(device._packed) == 1
+    first, full, small, large, nothing, again = device.binding.places
+    assert first == full == small == nothing == again != large
+
+
 def test_launches_within_a_launch_have_arguments_of_their_own() -> None:
     """As those of several threads have, or of a signal's handler."""
     device = gpu()
@@ -321,3 +334,88 @@ def test_causes() -> None:
     assert failed(400, around).why == "The stream is gone. it was destroyed."
     assert failed(400, around).hint == "keep it."
     assert not isinstance(failed(400, InternalError("broken")), InternalError)
+
+
+def test_a_library_that_says_no_more_than_codes() -> None:
+    plain: Any = HipProvider(Table(hipMalloc=(801, 0), hipMemGetInfo=(400, 0, 0), hipFree=(1,)))
+    with pytest.raises(HipError) as refused:
+        plain.malloc(64)
+    assert (refused.value.what, refused.value.why) == ("hipMalloc is not supported (hipError801).", "")
+    with pytest.raises(HipError) as refused:
+        plain.memory_info()
+    assert (refused.value.why, refused.value.__cause__) == ("", None)
+    with pytest.raises(DeviceMemoryError, match="it was never allocated, or was freed before"):
+        plain.free(0x1000)
+
+
+# ---- what ROCm's provider adds
+
+
+def rocm(**answers: tuple[int, ...]) -> Any:
+    return RocmProvider(Table(**answers))
+
+
+def test_what_a_saved_launch_may_reach_is_remembered() -> None:
+    device = rocm(hipMalloc=(0, 0x1000), hipHostMalloc=(0, 0x2000), hipModuleLoadData=(0, 5),
+                  hipModuleGetFunction=(0, 9))  # fmt: skip
+    assert (device.malloc(64), device.malloc_host(32)) == (0x1000, 0x2000)
+    assert device.allocations == {0x1000: 64, 0x2000: 32}
+    device.free(0x1000)
+    device.free_host(0x2000)
+    device.free(0x3000)  # of other code
+    assert device.allocations == {}
+    assert device.load(b"code") == 5
+    assert device.function(5, "k") == 9
+    assert (device.images, device.kernels) == ({5: b"code"}, {9: (5, "k")})
+    device.unload(5)
+    device.unload(6)
+    assert device.images == {}
+    asked = [each[0] for each in device.binding.asked]
+    assert asked.count("hipFree") == asked.count("hipModuleUnload") == 2
+    assert asked.count("hipHostFree") == 1
+    nothing = rocm(hipMalloc=(0, 0))
+    assert nothing.malloc(0) == 0
+    assert nothing.allocations == {}
+
+
+@pytest.mark.parametrize("code", [700, 702, 710, 719])
+def test_a_fault_that_free_returns_is_told_by_the_next_call_that_waits(code: int) -> None:
+    device = rocm(hipFree=(code,))
+    device.free(0x1000)
+    assert device.binding.asked == [("hipFree", 0x1000), ("hipGetLastError",)]
+    with pytest.raises(KernelFault, match=rf"A kernel was stopped: text of {code} \(hipError{code}\)\."):
+        device.synchronize()
+    device.binding.asked.clear()
+    device.synchronize()  # once
+    assert device.binding.asked == [("hipDeviceSynchronize",)]
+    with pytest.raises(DeviceMemoryError, match="0x1000 is not the start of a device allocation"):
+        rocm(hipFree=(1,)).free(0x1000)
+
+
+class Noted(list[Any]):
+    """Stands for the recordings: it has launches begun, and notes what it is given."""
+
+    def launch(self, begin: Any, *given: Any) -> None:
+        self.append(given)
+        begin()
+
+
+def test_launches_that_are_recorded_are_begun_by_the_recordings() -> None:
+    """The same calls of HIP, with the arguments of both kinds of launch; refusals are told as ever."""
+    device = rocm(hipModuleLaunchCooperativeKernel=(0,))
+    device._recordings = noted = Noted()
+    for _ in range(2):  # not recorded at first
+        device.launch(9, GRID, BLOCK, 128, 3, b"1234")
+        device.launch_cooperative(9, GRID, BLOCK, 64, 3, struct.pack("<I", 5), [0])
+        if not noted:
+            noted.append("recorded from here on")
+    assert noted[1:] == [(9, GRID, BLOCK, 128, 3, b"1234", ()), (9, GRID, BLOCK, 64, 3, struct.pack("<I", 5), [0])]
+    plain, cooperative, *again = device.binding.asked
+    assert plain == again[0] == ("launch", 9, GRID, BLOCK, 128, 3)
+    assert cooperative[:-1] == again[1][:-1] == ("hipModuleLaunchCooperativeKernel", 9, *GRID, *BLOCK, 64, 3)
+    refused = rocm(launch=(9,), hipModuleLaunchCooperativeKernel=(720,))
+    refused._recordings = Noted([()])
+    with pytest.raises(LaunchLimitError, match="The launch was refused"):
+        refused.launch(9, GRID, BLOCK, 128, 3, b"1234")
+    with pytest.raises(LaunchLimitError, match="The cooperative launch was refused"):
+        refused.launch_cooperative(9, GRID, BLOCK, 64, 3, b"1234", [0])

@@ -13,6 +13,7 @@ import pytest
 
 from gpulab.providers import rocm
 from gpulab.providers.hip import library as hip_library
+from gpulab.providers.hip import watch
 from gpulab.providers.rocm import installation
 from gpulab.providers.rocm.provider import RocmProvider
 
@@ -111,7 +112,10 @@ def test_what_is_found(monkeypatch: pytest.MonkeyPatch, answer: Any, found: tupl
     monkeypatch.setattr(installation.os.path, "exists", lambda path: path == "/dev/kfd")
     monkeypatch.setattr(installation, "library", lambda: "/lib")
 
-    def run(command: list[str], **_: Any) -> Any:
+    def run(command: list[str], **how: Any) -> Any:
+        assert how == {
+            "stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 60.0, "check": False,
+        }  # fmt: skip
         assert command[:3] == [sys.executable, "-I", "-c"]
         assert command[4:] == ["/lib"]
         if isinstance(answer, Exception):
@@ -244,3 +248,25 @@ def test_where_rocm_is_not_used_hip_python_is_pointed_to_the_virtual_library(
     done.clear()
     hip_library.point_hip_python()
     assert "loaded" not in done
+
+
+def test_hip_python_is_watched_for_until_it_looks_for_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before all other finders, once, and in silence; where it has looked already there is nothing to watch for."""
+    name = "rocm.bindings.util.paths"
+    pointed: list[bool] = []
+    others = [finder for finder in sys.meta_path if not isinstance(finder, watch._Watcher)]
+    monkeypatch.setattr(hip_library, "point_hip_python", lambda after_a_call=False: pointed.append(after_a_call))
+    monkeypatch.setattr(sys, "meta_path", list(others))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    watch.prepare()
+    watch.prepare()
+    first = sys.meta_path[0]
+    assert isinstance(first, watch._Watcher)
+    assert sys.meta_path == [first, *others]
+    assert first.find_spec("rocm.bindings.util") is None
+    assert (pointed, sys.meta_path) == ([], [first, *others])
+    assert first.find_spec(name) is None
+    assert (pointed, sys.meta_path) == ([False], others)
+    monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    watch.prepare()
+    assert (pointed, sys.meta_path) == ([False, True], others)

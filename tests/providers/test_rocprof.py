@@ -7,6 +7,7 @@ those of the same launches profiled directly.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import struct
 import subprocess
@@ -27,6 +28,7 @@ from gpulab.providers.virtual.provider import VirtualProvider
 from gpulab.virtual_gpu import libraries
 from tests.hip.conftest import ok
 from tests.providers.given import given
+from tests.providers.test_hip_calls import Table
 
 RECORDED = Path(__file__).parent / "recorded"
 ROOT = Path(__file__).resolve().parents[2]
@@ -357,6 +359,26 @@ def test_memory_larger_than_the_disk_is_refused(tmp_path: Path, monkeypatch: pyt
         )  # fmt: skip
 
 
+@pytest.mark.parametrize(("free", "said"), [(240, ""), (239, "120 bytes"), (127, "64 bytes")])
+def test_half_of_the_disk_may_be_used(free: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 bytes, and 56 more that they point to."""
+    monkeypatch.setattr(snapshot.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": free})())
+    memory = {0x1000: struct.pack("<8Q", 0x2000, *[0] * 7), 0x2000: bytes(56)}
+
+    def saved() -> snapshot.Snapshot:
+        return snapshot.save(
+            tmp_path / "launch", b"", "k", 0, (1, 1, 1), (1, 1, 1), 0, struct.pack("<Q", 0x1000), (),
+            {address: len(contents) for address, contents in memory.items()},
+            lambda address, size: memory[address][:size], {},
+        )  # fmt: skip
+
+    if said:
+        with pytest.raises(errors.ProfilerError, match=f"^The memory that k can reach is too large to save: {said}\\."):
+            saved()
+    else:
+        assert saved().allocations == {0x1000: 64, 0x2000: 56}
+
+
 def test_variables_of_a_code_object() -> None:
     assert set(snapshot.variable_symbols(gpulab.compile(SOURCE).elf)) == {"factor", "first"}
     data = {  # binding, type, bytes, section
@@ -574,3 +596,55 @@ __global__ void both(int* out) {
         struct.pack("<Q", 0x1000), (0,), {0x1000: 64}, lambda address, size: bytes(size), {},
     )  # fmt: skip
     replay.replay(library.through_ctypes(LIBRARY), saved)
+
+
+@pytest.mark.parametrize("cooperative", [False, True])
+def test_the_calls_of_a_repeated_launch(cooperative: bool, tmp_path: Path) -> None:
+    """Memory and variables are filled, pointers turned to the copies; all is given back at the end, even after a fault.
+
+    The library here gives the same address for each allocation.
+    """
+    memory = {0x1000: struct.pack("<2Q", 0x1008, 7), 0x2000: b""}
+    offsets = (0,) if cooperative else ()
+    saved = snapshot.save(
+        tmp_path / "launch", b"elf", "k", 1, (3, 2, 1), (64, 1, 1), 32, struct.pack("<Q", 0x1008), offsets,
+        {0x1000: 16, 0x2000: 0}, lambda address, size: memory.get(address, b"\7" * 8)[:size], {"v": (0x3000, 4)},
+    )  # fmt: skip
+    answers = {
+        "hipModuleLoadData": (0, 5), "hipModuleGetFunction": (0, 9), "hipMalloc": (0, 0x7000),
+        "hipModuleGetGlobal": (0, 0x8000, 4),
+    }  # fmt: skip
+
+    class Noting(Table):
+        def call(self, name: str, *words: int | bytes) -> tuple[int, ...]:
+            if name == "hipMemcpy":
+                words = words[0], ctypes.string_at(int(words[1]), int(words[2])), *words[2:]
+            return super().call(name, *words)
+
+    start = ("launch", 9, (3, 2, 1), (64, 1, 1), 32, 0)
+    for fault in (0, 700):
+        binding: Any = Noting(**answers, hipDeviceSynchronize=(fault,))
+        if fault:
+            said = r"^hipDeviceSynchronize failed while k was repeated \(hipError700: text of 700\)\.$"
+            with pytest.raises(errors.ProfilerError, match=said):
+                replay.replay(binding, saved)
+        else:
+            replay.replay(binding, saved)
+        select, load, *asked = binding.asked
+        assert (select, load[0]) == (("hipSetDevice", 1), "hipModuleLoadData")
+        if cooperative:
+            place = next(place for place, each in enumerate(asked) if each[0] == "hipModuleLaunchCooperativeKernel")
+            assert asked[place][1:-1] == (9, 3, 2, 1, 64, 1, 1, 32, 0)
+            asked[place] = start
+        assert [each for each in asked if each[0] != "hipGetLastError"] == [
+            ("hipModuleGetFunction", 5, b"k"),
+            ("hipMalloc", 16),
+            ("hipMemcpy", 0x7000, struct.pack("<2Q", 0x7008, 7), 16, 1),
+            ("hipModuleGetGlobal", 5, b"v"),
+            ("hipMemcpy", 0x8000, b"\7" * 4, 4, 1),
+            start,
+            ("hipDeviceSynchronize",),
+            ("hipFree", 0x7000),
+            ("hipModuleUnload", 5),
+        ]
+        assert struct.unpack("<I", binding.argument[:4]) == (0x7008,)

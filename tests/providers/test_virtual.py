@@ -1,5 +1,7 @@
 """The provider of virtual GPUs, call by call, with hip-python's binding and with ctypes."""
 
+import ctypes
+import dataclasses
 import struct
 from types import SimpleNamespace
 
@@ -8,9 +10,10 @@ import pytest
 
 from gpulab import errors, providers
 from gpulab.hip import check
-from gpulab.providers import registry
+from gpulab.providers import registry, virtual
 from gpulab.providers import selected as gpu
-from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding
+from gpulab.providers.hip import library
+from gpulab.providers.hip.binding import CtypesBinding, HipPythonBinding, structure_values
 from gpulab.providers.rocm.provider import RocmProvider
 from gpulab.providers.virtual import hosting
 from gpulab.providers.virtual.instruments import VirtualInstruments
@@ -97,6 +100,36 @@ def test_spaces_zeros_and_devices_themselves(binding):
 def test_a_registry_without_any_device():
     with pytest.raises(errors.InternalError, match="no provider has a device"):
         registry.Registry({}).names()
+
+
+def test_numbers_of_devices_count_on_from_provider_to_provider(monkeypatch):
+    """Whoever is asked first: also before anybody has asked for the devices."""
+    info = providers.devices()[0]
+
+    def fake(name, count, current):
+        own = tuple(dataclasses.replace(info, index=index, provider=name) for index in range(count))
+        return SimpleNamespace(name=name, devices=lambda: own, current=lambda: current, instruments=None)
+
+    one, two, three = fake("one", 2, 1), fake("two", 1, 0), fake("three", 2, 0)
+    for first, number in ((one, 0), (two, 2), (three, 3)):
+        assert given(monkeypatch, one, two, three).first(first) == number
+    found = given(monkeypatch, one, two, three)
+    assert (found.here(), found.current(), found.selected()) == ((one, 1), 1, one)
+    assert [device.index for device in found.devices()] == [0, 1, 2, 3, 4]
+    assert [found.of(index) for index in range(5)] == [one, one, two, three, three]
+    asked = []
+    three.select = asked.append
+    found.select(4)
+    assert (asked, found.here(), found.selected()) == ([1], (three, 3), three)
+    for index in (-1, 5):
+        with pytest.raises(errors.DeviceNotFound):
+            found.select(index)
+    assert found.instruments() == ()
+    with pytest.raises(errors.CapabilityError) as refused:
+        three.lacks = {"costs": "it has no counters"}
+        providers.analysis()
+    assert refused.value.what.endswith(" cannot give costs by source line.")
+    assert (refused.value.why, refused.value.hint) == ("it has no counters.", "")
 
 
 def test_what_no_provider_has(monkeypatch, binding):
@@ -222,6 +255,59 @@ def test_an_old_exception_is_not_taken_for_the_cause(binding):
     assert first.value.name == "hipErrorInvalidValue"
 
 
+def test_calls_into_gpulabs_own_library_keep_the_interpreter(monkeypatch):
+    """It calls back into it; others let it go on meanwhile."""
+    path = str(libraries.path("hip"))
+    for made, kind in (
+        (CtypesBinding(path, DeviceProperties), ctypes.CDLL), (library.through_ctypes(path), ctypes.CDLL),
+        (CtypesBinding(path, DeviceProperties, in_process=True), ctypes.PyDLL),
+        (library.through_ctypes(path, in_process=True), ctypes.PyDLL),
+    ):  # fmt: skip
+        assert type(made._library) is kind
+        assert made.path == path
+    monkeypatch.setattr(library, "through_hip_python", lambda wanted: None)
+    assert type(virtual.open_provider().binding._library) is ctypes.PyDLL
+
+
+def test_structures_as_plain_values():
+    class Inner(ctypes.Structure):
+        _fields_ = (("text", ctypes.c_char * 4), ("numbers", ctypes.c_int * 3))
+
+    class Outer(ctypes.Structure):
+        _fields_ = (("one", ctypes.c_float), ("inner", Inner))
+
+    made = Outer(0.5, Inner(b"a\xff", (1, 2, 3)))
+    assert structure_values(made) == {"one": 0.5, "inner": {"text": "a\ufffd", "numbers": (1, 2, 3)}}
+
+
+def test_which_library_hip_python_loaded(binding):
+    """Only the virtual one has gpulab's own symbols."""
+    if binding.kind == "hip-python":
+        assert binding.has("gpulab_missing") is binding.has("hipMalloc") is True
+        assert binding.has("hipNothing") is False
+    assert binding.path == str(libraries.path("hip"))
+
+
+def test_texts_of_codes(binding):
+    assert binding.error_text(1) == ("hipErrorInvalidValue", "invalid argument")
+    name, text = binding.error_text(123_456)  # no such code
+    expected = {"hip-python": "hipError 123456", "ctypes": "hipErrorUnknown"}
+    assert (name, text) == (expected[binding.kind], "unknown error")
+
+
+def test_outputs_of_nothing_are_0(binding):
+    """No memory, no time, no function."""
+    assert binding.call("hipMalloc", 0) == (0, 0)
+    code, event = binding.call("hipEventCreate")
+    assert code == 0
+    assert binding.elapsed(event, event)[0] == 400  # hipErrorInvalidHandle: it was never recorded
+    assert binding.call("hipEventRecord", event, 0) == (0,)
+    assert binding.elapsed(event, event) == (0, 0.0)
+    assert binding.call("hipEventDestroy", event) == (0,)
+    assert binding.call("hipMemGetAddressRange", 16)[0] == 500  # hipErrorNotFound
+    assert binding.call("hipModuleGetFunction", 0, b"k")[1:] == (0,)
+
+
 def test_hip_pythons_results_are_checked(binding):
     from hip import hip, hiprtc
 
@@ -317,6 +403,84 @@ def test_occupancy_and_globals(binding, module):
     with pytest.raises(errors.HipError, match="hipErrorNotFound") as caught:
         gpu().function(module, "nothing")
     assert "saxpy" in str(caught.value.__cause__)
+
+
+def test_variables_get_the_values_of_loading_again(binding, module):
+    found = {}
+    for symbol, shape in (("table", "<4i"), ("factor", "<f")):
+        address, size = gpu().variable(module, symbol)
+        providers.copy_to_device(gpu(), address, bytes(range(size)))
+        found[symbol] = address, size, shape
+    gpu().instruments.renew(module)
+    for symbol, values in (("table", (10, 20, 30, 40)), ("factor", (3.0,))):
+        address, size, shape = found[symbol]
+        got = bytearray(size)
+        providers.copy_to_host(gpu(), got, address)
+        assert struct.unpack(shape, got) == values
+
+
+def test_launches_apart_reach_nothing_of_before_but_the_modules_variables(binding, module):
+    fill = gpu().function(module, "fill")
+    variable = gpu().variable(module, "table")[0]
+    before = gpu().malloc(1024)
+    find = gpu().instruments.find_allocation
+    assert (find(before + 4).address, find(before + 4).relation, find(before + 4).size) == (before, "inside", 1024)
+    with gpu().instruments.apart(module):
+        assert find(variable).relation == "inside"
+        own = gpu().malloc(1024)
+        gpu().launch(fill, (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", own))
+        gpu().synchronize()
+        gpu().free(own)
+        gpu().launch(fill, (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", before))
+        with pytest.raises(errors.MemoryFault):
+            gpu().synchronize()
+    gpu().launch(fill, (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", before))
+    gpu().synchronize()
+    got = np.zeros(256, np.float32)
+    providers.copy_to_host(gpu(), got, before)
+    assert (got == 3).all()
+    gpu().free(before)
+
+
+def test_how_counters_come_about(binding):
+    kinds = gpu().instruments.counter_kinds("gfx942")
+    assert {kinds["SQ_WAVES"], kinds["TCC_HIT"]} == {"exact", "modelled"}
+    assert set(kinds.values()) == {"exact", "modelled", "assumed"}
+    assert "GL2C_HIT" in gpu().instruments.counter_kinds("gfx1100")
+
+
+def test_a_part_of_a_launch_has_its_counters_alone(binding, module):
+    """All instructions together have counted the same as the launch; nothing is told of one that hardware measured."""
+    address = gpu().malloc(1024)
+    records = []
+    with gpu().record(type("Sink", (list,), {"add": lambda self, one: records.append(one) or 0})(), True, None):
+        gpu().launch(gpu().function(module, "fill"), (1, 1, 1), (256, 1, 1), 0, 0, struct.pack("<Q", address))
+    (launch,) = records
+    whole = gpu().instruments.part(launch, launch.instructions, launch.accesses)
+    assert (whole.instructions, whole.accesses) == (launch.instructions, launch.accesses)
+    assert (whole.lines, whole.metrics, whole.kernel) == ((), {}, "fill")
+    assert whole.counters["SQ_INSTS_VALU"] == launch.counters["SQ_INSTS_VALU"] > 0
+    assert "SQ_WAVES" not in whole.counters
+    none = gpu().instruments.part(launch, (), ())
+    assert (none.counters.get("SQ_INSTS_VALU", 0), none.instructions) == (0, ())
+    measured = dataclasses.replace(launch, time_is_modelled=False, metrics={"VALUBusy": 1.0})
+    part = gpu().instruments.part(measured, launch.instructions, launch.accesses)
+    assert (dict(part.counters), part.metrics, part.lines) == ({}, {}, ())
+    gpu().free(address)
+
+
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1100:xnack-"])
+def test_a_text_without_a_target_is_of_the_device_that_is_named(binding, arch):
+    code = code_object("gfx1100")
+    lines = code.assembly.splitlines(keepends=True)
+    text = "".join(line for line in lines if ".amdgcn_target" not in line)
+    assert text != code.assembly
+    reports = [
+        gpu().instruments.fidelity(each, "fill", arch=arch, name="fill it", sources={})
+        for each in (code.assembly, text)
+    ]
+    assert reports[0] == reports[1]
+    assert (reports[1].arch, reports[1].kernel) == ("gfx1100", "fill it")
 
 
 def test_occupancy_by_resource(binding, module):

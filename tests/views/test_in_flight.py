@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpulab.records import TraceInstruction, TraceStep
+from gpulab.trace import WaveTrace
 from gpulab.views.in_flight import MOST_BARS, MOST_STEPS, Flight, Wait, follow, waits
 from tests.views.traces import HOSTILE, small, waiting
 
@@ -82,6 +83,17 @@ def test_steps_of_the_picture() -> None:
     for first, last in ((0, 3), (4, 3), (1, 24)):
         with pytest.raises(ValueError, match="steps 1 to 23"):
             waits(waiting(), first, last)
+
+
+def test_a_trace_shows_its_waits() -> None:
+    trace = WaveTrace.of(waiting())
+    shown = trace.waits()
+    assert (shown.title, shown.sentence) == (waits(waiting()).title, waits(waiting()).sentence)
+    assert trace.waits(5, 9).table.rows == waits(waiting(), 5, 9).table.rows
+    for asked in (trace.waits, lambda **steps: waits(waiting(), **steps)):
+        for steps, said in (({"last": 0}, "1 to 0"), ({"first": 24}, "24 to 23"), ({"first": 4, "last": 3}, "4 to 3")):
+            with pytest.raises(ValueError, match=f"^steps {said} are asked for, and the trace has steps 1 to 23$"):
+                asked(**steps)
 
 
 def test_many_waits_are_counted() -> None:

@@ -255,7 +255,30 @@ def test_without_a_kernel_64_vector_registers_are_taken(arch: str, blocks: int) 
     """Blocks of 256 threads: a SIMD of gfx942 has room for 8 waves, one of gfx1100 for 24, and holds 16 at most."""
     shown = gpulab.occupancy(arch=arch)
     assert shown.data["first"]["blocks"] == blocks
-    assert (shown.data["start"]["vgprs"], shown.data["start"]["agprs"]) == (64, 0)
+    start = shown.data["start"]
+    assert (start["vgprs"], start["agprs"], start["sgprs"], start["lds_bytes"]) == (64, 0, 32, 0)
+    assert start["block_threads"] == 256
+
+
+def test_which_blocks_a_kernel_can_have() -> None:
+    """No more threads than it was compiled for, and none fewer than one; of dynamic LDS any number of bytes."""
+    source = "__global__ __launch_bounds__(128) void k(int* x) { x[threadIdx.x] = 1; }\n__global__ void none() {}"
+    module = gpulab.compile(source, arch="gfx942")
+    for block in (1, 128, (16, 8)):
+        shown = gpulab.occupancy(module.k, block)
+        assert shown.data["start"]["block_threads"] == (1 if block == 1 else 128)
+    for block, said in ((0, "0"), (129, "129"), ((43, 3), "129"), (-1, "-1"), (1025, "1,025")):
+        with pytest.raises(LaunchLimitError, match=f"^a workgroup has 1 to 128 threads here, not {said}\\."):
+            gpulab.occupancy(module.k, block)
+    with pytest.raises(LaunchLimitError, match=r"^a workgroup has 1 to 1,024 threads here, not 1,025\."):
+        gpulab.occupancy(block=1025, arch="gfx942")
+    assert gpulab.occupancy(block=1024, arch="gfx942").data["start"]["block_threads"] == 1024
+    with pytest.raises(LaunchLimitError, match=r"^dynamic_lds_bytes is a number of bytes, not -1\."):
+        gpulab.occupancy(module.k, 128, dynamic_lds_bytes=-1)
+    assert gpulab.occupancy(module.k, 128, dynamic_lds_bytes=1).data["start"]["lds_bytes"] == 1
+    # A kernel that does nothing takes one register all the same: the calculator knows none that takes nothing.
+    assert module.none.vgprs == 0
+    assert gpulab.occupancy(module.none).data["start"]["vgprs"] == 1
 
 
 @pytest.mark.full
@@ -276,6 +299,11 @@ def test_on_a_real_gpu_hip_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         shown = gpulab.occupancy(kernel)
         assert shown.data["first"]["hip"].endswith("on this GPU gives 3, the same.")
         assert "on this GPU gives 5, the hardware holds 3" in gpulab.occupancy(kernel, dynamic_lds_bytes=2).text
+        # A kernel for another device is not asked for, nor is none.
+        assert "on this GPU" not in gpulab.occupancy(kernel, arch="gfx1100").data["first"]["hip"]
+        assert "on this GPU" not in gpulab.occupancy().data["first"]["hip"]
+        other = gpulab.compile(SOURCE, arch="gfx1100").tile
+        assert "on this GPU" not in gpulab.occupancy(other, arch="gfx942").data["first"]["hip"]
         # Another setting of the calculator has the formula's answer.
         assert "on this GPU" not in ask(shown, lds_bytes=0)["hip"]
 

@@ -14,7 +14,8 @@ class Code(Calls):
 
     def load(self, code: bytes) -> int:
         pointer = ctypes.cast(ctypes.c_char_p(code), ctypes.c_void_p).value
-        return self._call("hipModuleLoadData", pointer or 0)[0]
+        assert pointer is not None  # bytes have an address
+        return self._call("hipModuleLoadData", pointer)[0]
 
     def unload(self, module: int) -> None:
         self._call("hipModuleUnload", module)

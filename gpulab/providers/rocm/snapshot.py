@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import json
+import math
 import shutil
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -153,20 +154,16 @@ def load(folder: Path) -> Snapshot:
 
 def _words(contents: bytes | bytearray, lowest: int, highest: int) -> list[tuple[int, int]]:
     """(offset, value) of the aligned 64-bit words whose value lies in a range."""
-    whole = len(contents) // 8
-    if whole > 4096:
-        import numpy as np
+    import numpy as np
 
-        values = np.frombuffer(contents, dtype="<u8", count=whole)
-        places = np.nonzero((values >= lowest) & (values <= highest))[0]
-        return [(int(place) * 8, int(values[place])) for place in places]
-    unpacked = struct.unpack_from(f"<{whole}Q", contents)
-    return [(8 * place, value) for place, value in enumerate(unpacked) if lowest <= value <= highest]
+    values = np.frombuffer(contents, dtype="<u8", count=len(contents) // 8)
+    places = np.nonzero((values >= lowest) & (values <= highest))[0]
+    return [(int(place) * 8, int(values[place])) for place in places]
 
 
 def _holder(value: int, known: Sequence[tuple[int, int]]) -> int | None:
     """The start of the allocation that an address points into, or just behind."""
-    place = bisect.bisect_right(known, (value, 1 << 64)) - 1
+    place = bisect.bisect_right(known, (value, math.inf)) - 1
     if place < 0:
         return None
     start, size = known[place]

@@ -32,8 +32,10 @@ def record(runtime: Runtime, sink: Sink, profile: bool) -> Iterator[Activities]:
 
 
 def _activities(happened: list[tuple[Happening, int]]) -> tuple[Activity, ...]:
+    if not happened:
+        return ()
     places = {id(happening): place for place, (happening, _) in enumerate(happened)}
-    origin = min((happening.start.us for happening, _ in happened), default=0.0)
+    origin = min(happening.start.us for happening, _ in happened)
     events: dict[int, int] = {}
     graphs: dict[int, int] = {}
     found = []
