@@ -78,8 +78,7 @@ INLINE double musl_tgamma::pow(double x, double y) { return musl_pow::pow(x, y);
 INLINE float pow_of(float x, float y) {
   float ax = magnitude(x), ay = magnitude(y);
   if (y == 0 || x == 1) return 1;
-  if (is_nan(x) || is_nan(y)) return x + y;
-  bool integral = y == whole(y), odd = integral && ay < 0x1p24f && ((i32)ay & 1);
+  bool integral = y == whole(y), odd = integral && 0.5f * y != whole(0.5f * y);
   if (ax == 1 && ay == infinity<float>()) return 1;
   float r = (float)exp2_of((double)y * log2_of((double)ax));
   if (x < 0 && ax < infinity<float>() && !integral) return not_a_number<float>();
@@ -101,7 +100,7 @@ INLINE double normcdf_of(double x) {
   double z = x * -0x1.6a09e667f3bcdp-1;
   double low = fused(x, -0x1.6a09e667f3bcdp-1, -z) + x * 0x1.bdd3413b26456p-55;
   double r = musl_erf::erfc(z);
-  return 0.5 * (magnitude(z) < 27 ? r - 1.12837916709551257390 * exp_of(-z * z) * low : r);
+  return 0.5 * (magnitude(z) < 27.0 ? r - 1.12837916709551257390 * exp_of(-z * z) * low : r);
 }
 
 // The x with erfc(x) = y, y from 0 to 1: a starting value good to some percent, then Halley's iteration, which
@@ -154,7 +153,7 @@ INLINE double cyl_bessel_i_of(int order, double x) {
       term = next, sum += term;
     }
     double half = exp_of(0.5 * a);
-    sum = a > 1500 ? infinity<double>() : half * (sum / root(6.28318530717958647693 * a)) * half;
+    sum = a > 1500.0 ? infinity<double>() : half * (sum / root(6.28318530717958647693 * a)) * half;
   }
   return order ? with_sign(sum, x) : sum;
 }
