@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gpulab.errors import GpulabError
 from gpulab.porting import names
-from gpulab.porting.structure import KEYWORDS, CppSource
+from gpulab.porting.structure import KEYWORDS, NONE, CppSource
 from gpulab.porting.tokens import BLANK, HEADER, NAME, scan, words
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ class _Worker:
         before = program.text(position - 1)
         if before == "(":
             return program.text(position - 2) == "defined"
-        return before in ("ifdef", "ifndef", "elifdef", "elifndef", "defined") and program.directive[position] >= 0
+        return before in ("ifdef", "ifndef", "elifdef", "elifndef", "defined") and program.directive[position] != NONE
 
     def _wrap_argument(self, position: int, text: str) -> None:
         program = self.program
@@ -434,7 +434,7 @@ def launch_at(program: CppSource, position: int) -> tuple[int, int, int] | None:
         if text == ">>>":
             break
         if text in ("(", "[", "{"):
-            if program.partner[closing] < 0:
+            if program.partner[closing] == NONE:
                 return None
             closing = program.partner[closing]
         elif text in (";", "{", "}", ")", "<<<"):
@@ -444,7 +444,7 @@ def launch_at(program: CppSource, position: int) -> tuple[int, int, int] | None:
         closing += 1
     call = closing + 1
     parts = program.split(position + 1, closing)
-    if program.text(closing) != ">>>" or program.text(call) != "(" or program.partner[call] < 0:
+    if program.text(closing) != ">>>" or program.text(call) != "(" or program.partner[call] == NONE:
         return None
     if not 2 <= len(parts) <= 4 or any(last < first for first, last in parts):
         return None
@@ -464,7 +464,7 @@ def _kernel_start(program: CppSource, position: int) -> int | None:
             text = program.text(position)
         elif text in (")", "]"):
             opening = program.partner[position]
-            if opening < 0:
+            if opening == NONE:
                 return None
             if text == ")" and (program.kind(opening - 1) != NAME or program.text(opening - 1) in KEYWORDS):
                 return opening

@@ -452,7 +452,7 @@ INLINE T long_division(T x, T y, u32* quotient) {
   if (mx == 0) return 0;
   int room = __builtin_clzll((u64)mx) - (63 - N::mantissa), e = ey - room;
   mx <<= room;
-  return from_bits<T>(e >= 1 ? mx + ((Bits)(e - 1) << N::mantissa) : mx >> (1 - e));
+  return from_bits<T>(e > 0 ? mx + ((Bits)(e - 1) << N::mantissa) : mx >> (1 - e));
 }
 template <typename T>
 INLINE T fmod_of(T x, T y) {
@@ -469,11 +469,9 @@ INLINE T remquo_of(T x, T y, int* quotient) {
   if (!(a < infinity<T>()) || !(b > 0)) return not_a_number<T>();
   u32 q = 0;
   T r = a;
-  if (b < infinity<T>()) {
-    if (a >= b) r = long_division(a, b, &q);
-    T gap = b - r;
-    if (r > gap || (r == gap && (q & 1))) r = -gap, ++q;
-  }
+  if (a >= b) r = long_division(a, b, &q);
+  T gap = b - r;
+  if (r > gap || (r == gap && (q & 1))) r = -gap, ++q;
   q &= 0x7fffffff;
   bool below = __builtin_signbit(x), below_y = __builtin_signbit(y);
   *quotient = below != below_y ? -(int)q : (int)q;
@@ -486,5 +484,6 @@ INLINE T nextafter_of(T x, T y) {
   if (x == y) return y;
   if (x == 0) return with_sign(from_bits<T>(1), y);
   Bits bits = bits_of(x);
-  return from_bits<T>((x > 0) == (y > x) ? bits + 1 : bits - 1);
+  bool below = __builtin_signbit(x);
+  return from_bits<T>(below != (y > x) ? bits + 1 : bits - 1);
 }
