@@ -151,7 +151,7 @@ def _value(text: str) -> int | None:
         if plain[:2] in ("0b", "0B"):
             return int(plain, 2)
         if plain.isdigit():
-            return int(plain, 8) if plain.startswith("0") and len(plain) > 1 else int(plain)
+            return int(plain, 8) if plain.startswith("0") else int(plain)
     except ValueError:
         pass
     return None
@@ -218,7 +218,7 @@ def _counts_lanes(program: CppSource, position: int, value: int) -> bool:
 
 def _strides_over_lanes(program: CppSource, position: int) -> bool:
     """for (int k = first + lane; k < last; k += 32)"""
-    for at in range(position - 1, max(position - 40, -1), -1):
+    for at in range(position - 1, max(position - 40, NONE), -1):
         if program.texts[at] == "(" and program.partner[at] > position:
             names = (program.texts[i] for i in range(at + 1, position) if program.kinds[i] == NAME)
             return program.text(at - 1) == "for" and any(_LANES.search(name) for name in names)
@@ -266,11 +266,11 @@ def _starts_a_reduction(program: CppSource, position: int) -> bool:
         return any(_SHUFFLE.fullmatch(program.texts[at]) for at in range(position, min(position + 80, len(program))))
     if before != "," or program.text(position + 1) not in (")", ","):
         return False
-    for at in range(position - 1, max(position - 40, -1), -1):
+    for at in range(position - 1, max(position - 40, NONE), -1):
         if program.texts[at] == "(" and program.partner[at] > position:
             name = program.text(at - 1)
             arguments = program.arguments(at)
-            index = next((i for i, (first, last) in enumerate(arguments) if first <= position <= last), -1)
+            index = next((i for i, (first, last) in enumerate(arguments) if first <= position <= last), NONE)
             wanted = 2 if name.endswith("_sync") else 1
             return bool(re.fullmatch(r"__shfl_(down|up|xor)(_sync)?", name)) and index == wanted
     return False
@@ -652,7 +652,7 @@ def _launches(program: CppSource, launch_at: object) -> Iterator[Finding]:
 
 def _for_host(program: CppSource, position: int) -> bool:
     """Whether the nearest #if before this says that it is for the host: #ifndef __CUDA_ARCH__."""
-    for at in range(position, max(position - 400, -1), -1):
+    for at in range(position, max(position - 400, NONE), -1):
         if program.directive[at] == at:
             word = program.text(at + 1)
             if word in ("ifndef", "if"):

@@ -371,9 +371,8 @@ class _Worker:
     def _guards_all(self, position: int) -> bool:
         """Whether this #ifndef is a guard against including twice: the first line of all, a #define of it the next."""
         program = self.program
-        if program.text(position + 1) != "ifndef" or position != 0:
-            return False
-        return program.text(position + 4) == "define" and program.text(position + 5) == program.text(position + 2)
+        defined = program.text(position + 4) == "define" and program.text(position + 5) == program.text(position + 2)
+        return position == 0 and program.text(position + 1) == "ifndef" and defined
 
     # ---------------------------------------------------------------------------------------- launches
 
@@ -489,7 +488,7 @@ def _kernel_start(program: CppSource, position: int) -> int | None:
 def _angle_before(program: CppSource, position: int) -> int | None:
     """The "<" that belongs to the closing angle at this position, for template arguments of at most 200 tokens."""
     depth = 0
-    for at in range(position, max(position - 200, -1), -1):
+    for at in range(position, max(position - 200, NONE), -1):
         text = program.texts[at]
         if text in (">", ">>", ">>>"):
             depth += len(text)

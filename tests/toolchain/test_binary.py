@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 from dataclasses import replace
@@ -878,6 +879,9 @@ def test_objects_in_the_data(symbols: list[tuple[str, int, int, int]], found: li
     made = writer(symbols)
     made.find_objects()
     assert made.objects == found
+    made.sections, made.objects = made.sections[::-1], []
+    made.find_objects()
+    assert made.objects == found
 
 
 def test_sections_that_are_too_large() -> None:
@@ -933,6 +937,7 @@ def test_addresses_by_symbols() -> None:
     assert body_of(made, pc, "s_nop 0", low, "s_nop 1", high)[1:] == [
         "s_nop 0", "s_add_u32 s4, s4, a@rel32@lo+16", "s_nop 1", "s_addc_u32 s5, s5, a@rel32@hi+28",
     ]  # fmt: skip
+    assert body_of(made, pc, "s_add_u32 s4, s4, 0x2005", high)[1] == "s_add_u32 s4, s4, a@rel32@lo+13"
     wide = "s_add_nc_u64 s[4:5], s[4:5], lit64(0x1ffc)"
     assert body_of(made, pc, wide)[1:] == ["s_add_nc_u64 s[4:5], s[4:5], a@rel64+4"]
     assert body_of(made, pc, "s_add_nc_u64 s[4:5], s[4:5], -4")[1:] == ["s_add_nc_u64 s[4:5], s[4:5], f@rel64+4"]
@@ -997,3 +1002,58 @@ def test_a_descriptor_as_directives() -> None:
     assert said_by(made.descriptor, "none", bytes(64)) == f"{REFUSED}its metadata say nothing of the kernel none."
     made.metadata = {"amdhsa.kernels": {".name": "k"}}
     assert made.described() == []
+
+
+def test_kernels_of_both_wave_sizes() -> None:
+    made = writer(arch="gfx1100")
+    narrow, wide = bytes(56) + struct.pack("<H", 1 << 10) + bytes(6), bytes(64)
+    made.kernels = lambda: {"a": (0x1000, narrow), "b": (0x1000, wide)}
+    assert said_by(made.write) == f"{REFUSED}some of its kernels have waves of 32 lanes, others of 64."
+
+
+@pytest.mark.parametrize(
+    ("arch", "kernels", "lanes"),
+    [
+        ("gfx1100", {"k": 1 << 10}, 32), ("gfx1100", {"k": 0}, 64), ("gfx1100", {}, 32), ("gfx942", {"k": 1 << 10}, 64),
+        ("gfx942", {}, 64), ("gfx1100", {"k": 1 << 10, "m": 1 << 10}, 32),
+    ],
+)  # fmt: skip
+def test_a_whole_text(arch: str, kernels: dict[str, int], lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code of two sections, data that something leads to, lines of two files, and the metadata, in their order."""
+    asked: list[Any] = []
+
+    def decode(pieces: Any, arch: str, wave_size: int) -> list[decoder.Decoded]:
+        asked.append(([(at, len(code)) for at, code in pieces], arch, wave_size))
+        return code_of("s_branch 0", "s_endpgm") + code_of("a", "b", start=0x2000)
+
+    monkeypatch.setattr(decoder, "decode", decode)
+    monkeypatch.setattr(elf, "relocations", lambda raw: ())
+    monkeypatch.setattr(lines, "rows", lambda sections: [lines.LineStart(0x1004, "x.py", 3, 1),
+                                                         lines.LineStart(0x2000, "y.py", 4, 0)])  # fmt: skip
+    made = writer([("f", 0x1000, 8, F), ("g", 0x2000, 8, F), ("a", 0x3000, 4, D)], arch)
+    made.metadata = {"amdhsa.kernels": [{".name": name} for name in kernels], "other": "x"}
+    found = {
+        name: (0x1000, entered(0x1000)[:56] + struct.pack("<H", properties) + bytes(6))
+        for name, properties in kernels.items()
+    }
+    made.kernels = lambda: found
+    whole = made.write()
+    assert asked == [([(0x1000, 0x40), (0x2000, 0x20)], arch, lanes)]
+    assert (whole.arch, whole.files) == (arch, ("x.py", "y.py"))
+    text = whole.text.split("\n")
+    second = [*kernels][-1] if kernels else "g"  # a descriptor's own name counts
+    assert text[:21] == [
+        f'\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"', "\t.text", '\t.file 1 "x.py"', '\t.file 2 "y.py"',
+        "\t.globl\tf", "\t.p2align\t8", "\t.type\tf,@function", "f:", "\ts_branch .LBB_1004", ".LBB_1004:",
+        "\t.loc\t1 3 1", "\ts_endpgm", ".Lfunc_end_1000:", "\t.size\tf, .Lfunc_end_1000-f", f"\t.globl\t{second}",
+        "\t.p2align\t8", f"\t.type\t{second},@function", f"{second}:", "\t.loc\t2 4 0", "\ta", "\tb",
+    ]  # fmt: skip
+    at = text.index('\t.section\t".data","aw",@progbits')
+    assert [row for row in text[21:at] if "amdhsa_kernel" in row] == [
+        row for name in kernels for row in (f"\t.amdhsa_kernel {name}", "\t.end_amdhsa_kernel")
+    ]
+    assert text[at + 1 :] == [
+        "\t.p2align\t8", "\t.type\ta,@object", "a:", "\t.long\t0x3020100", "\t.size\ta, 4",
+        '\t.section\t".bss","aw",@nobits', "\t.amdgpu_metadata", json.dumps(made.metadata), "\t.end_amdgpu_metadata",
+        "",
+    ]  # fmt: skip

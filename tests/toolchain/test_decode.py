@@ -8,10 +8,14 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from gpulab.toolchain import binary, host
+from gpulab.errors import CompileError, GpulabError
+from gpulab.toolchain import binary, cache, compiler, host
+from gpulab.toolchain.binary import decoder
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="decode.c is made for Linux alone")
 FOLDER = Path(binary.__file__).parent
@@ -329,3 +333,107 @@ def test_what_is_the_same(
     assert functions.same(ctypes.byref(one), second, first) == same
     one.text = b"some 1"
     assert functions.same(ctypes.byref(one), second, first) == (same and first[:size] == second[:size])
+
+
+# decoder.py, with a function in place of the program
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """What the program was started with; `answer`, `code` and `log` are what it gives."""
+    seen = SimpleNamespace(answer="", code=0, log="", raised=None)
+
+    def run(command: list[str], **others: Any) -> SimpleNamespace:
+        if seen.raised is not None:
+            raise seen.raised
+        seen.command, seen.others, seen.request = command[:-1], others, Path(others.pop("stdin")).read_bytes()
+        Path(command[-1]).write_bytes(seen.answer.encode() if isinstance(seen.answer, str) else seen.answer)
+        return SimpleNamespace(code=seen.code, log=seen.log)
+
+    monkeypatch.setattr(decoder, "_llvm", lambda: Path("/llvm.so"))
+    monkeypatch.setattr(decoder, "_programs", lambda: (Path("/decode"), (Path("/z.so"), Path("/zstd.so"))))
+    monkeypatch.setattr(compiler, "run", run)
+    return seen
+
+
+def test_what_the_program_is_asked(asked: SimpleNamespace) -> None:
+    asked.answer = "1000 4 s_nop 0\n1004 c !v_add a, b\n1010 4 ?\nffffffffffffffff 8 v_mov  x \n"
+    found = decoder.decode([(0x1000, b"\1\2\3\4"), (2**40, b"")], "gfx1100", 32)
+    assert found == [
+        decoder.Decoded(0x1000, 4, "s_nop 0"), decoder.Decoded(0x1004, 12, "v_add a, b", same=False),
+        decoder.Decoded(0x1010, 4, ""), decoder.Decoded(2**64 - 1, 8, "v_mov  x"),
+    ]  # fmt: skip
+    assert asked.request == struct.pack("<QQ", 0x1000, 4) + b"\1\2\3\4" + struct.pack("<QQ", 2**40, 0)
+    assert asked.command == ["/llvm.so", "/z.so", "/zstd.so", "gfx1100", "+wavefrontsize32"]
+    folder, limits = asked.others.pop("folder"), asked.others.pop("limits")
+    assert not Path(folder).exists()
+    assert (limits.seconds, limits.memory_bytes, limits.file_bytes) == (60, 8 << 30, 1 << 30)
+    assert asked.others == {"what": "the disassembler", "read": compiler.SYSTEM, "tool": Path("/decode")}
+    for arch, lanes, features in (("gfx1100", 64, "+wavefrontsize64"), ("gfx942", 64, ""), ("gfx90a", 64, "")):
+        asked.answer = b"0 4 \xff\n"
+        assert decoder.decode([], arch, lanes) == [decoder.Decoded(0, 4, "\ufffd")]
+        assert asked.command[3:] == [arch, features]
+
+
+def test_a_program_that_fails(asked: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def said() -> tuple[str, str]:
+        with pytest.raises(GpulabError) as caught:
+            decoder.decode([(0, b"1234")], "gfx942", 64)
+        return caught.value.what, caught.value.why
+
+    damaged = "the machine code of this code object cannot be disassembled."
+    for code, log, why in ((3, "", "3."), (3, "one\ntwo\n\n", "3: two."), (11, "x" * 300, f"11: {'x' * 200}.")):
+        asked.code, asked.log = code, log
+        assert said() == (damaged, f"LLVM's disassembler ended with code {why}")
+    asked.raised = CompileError("it took long.")
+    assert said()[0] == "the machine code of this code object keeps the disassembler busy."
+    assert decoder.MOST_CODE == 67108864
+    asked.raised, asked.code = None, 0
+    monkeypatch.setattr(decoder, "MOST_CODE", 3 << 20)
+    assert decoder.decode([(0, bytes(1 << 20)), (0, bytes(2 << 20))], "gfx942", 64) == []
+    with pytest.raises(GpulabError, match=r"^the code object has more than 3 MiB of machine code"):
+        decoder.decode([(0, bytes(1 << 20)), (0, bytes((2 << 20) + 1))], "gfx942", 64)
+
+
+@pytest.mark.parametrize(
+    "there", [(), ("librocm_sysdeps_z.so.1",), ("decode",), ("decode", "librocm_sysdeps_zstd.so.1")]
+)
+def test_what_is_built_once(there: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[Any, ...]] = []
+
+    def build(source: Path, out: Path, **others: Any) -> None:
+        made.append((source.name, out.name, others))
+
+    monkeypatch.setattr(host, "compile_host_library", build)
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    folder = tmp_path / "virtual-rocm" / f"decoder-{cache.folder_hash(FOLDER)[:16]}"
+    folder.mkdir(parents=True)
+    for name in there:
+        (folder / name).touch()
+    names = ("librocm_sysdeps_z.so.1", "librocm_sysdeps_zstd.so.1")
+    assert decoder._programs.__wrapped__() == (folder / "decode", tuple(folder / name for name in names))
+    versions = f"--version-script={FOLDER / 'sysdeps.map'}"
+    wanted = [
+        ("sysdeps.c", names[0], {"optimize": "1", "options": ["-DFOR_ZLIB", f"-Wl,-soname,{names[0]},{versions}"]}),
+        ("sysdeps.c", names[1], {"optimize": "1", "options": [f"-Wl,-soname,{names[1]},{versions}"]}),
+        ("decode.c", "decode", {"optimize": "1", "options": ["-ldl"], "program": True}),
+    ]
+    assert made == [each for each in wanted if each[1] not in there]
+
+
+def test_stand_ins_say_that_they_failed(tmp_path: Path) -> None:
+    """As zlib (Z_MEM_ERROR) and zstd (an error code, whose name can be asked) do."""
+    for options in (["-DFOR_ZLIB"], []):
+        host.compile_host_library(FOLDER / "sysdeps.c", tmp_path / f"s{len(options)}.so", optimize="1", options=options)
+    zlib, zstd = (ctypes.CDLL(str(tmp_path / f"s{count}.so")) for count in (1, 0))
+    assert (zlib.compress2(None, None, None, 5, 1), zlib.uncompress(None, None, None, 5)) == (-4, -4)
+    assert (zlib.compressBound(77), zlib.crc32(123, None, 5)) == (77, 123)
+    for function in (zstd.ZSTD_compress2, zstd.ZSTD_decompress, zstd.ZSTD_CCtx_setParameter):
+        function.restype = ctypes.c_ulong
+        code = function(None, None, 0, None, 0)
+        assert code == 2**64 - 1
+        assert zstd.ZSTD_isError(ctypes.c_ulong(code)) == 1
+    assert (zstd.ZSTD_isError(0), zstd.ZSTD_compressBound(9), zstd.ZSTD_freeCCtx(None)) == (0, 9, 0)
+    zstd.ZSTD_getErrorName.restype = ctypes.c_char_p
+    zstd.ZSTD_createCCtx.restype = ctypes.c_void_p
+    assert (zstd.ZSTD_getErrorName(ctypes.c_ulong(code)), zstd.ZSTD_createCCtx()) == (b"not available", None)
