@@ -326,8 +326,9 @@ def _mask_arguments(program: CppSource) -> set[str]:
         called = program.kinds[position] == NAME and (_SYNC.fullmatch(text) or text == "__syncwarp")
         if called and program.text(position + 1) == "(":
             arguments = program.arguments(position + 1)
-            if arguments and arguments[0][0] == arguments[0][1] and program.kinds[arguments[0][0]] == NAME:
-                found.add(program.texts[arguments[0][0]])
+            first, last = next(iter(arguments), (NONE, NONE))
+            if first == last != NONE and program.kinds[first] == NAME:
+                found.add(program.texts[first])
     return found
 
 

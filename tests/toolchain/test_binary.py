@@ -369,6 +369,58 @@ def test_descriptors_bit_by_bit() -> None:
     assert (descriptor.wave_size(bytes(raw), "gfx1030"), descriptor.wave_size(bytes(raw), "gfx90a")) == (32, 64)
 
 
+# LLVM, User Guide for AMDGPU Backend, "Kernel Descriptor" and compute_pgm_rsrc1 to 3: directive, byte, first bit,
+# width, and the first and last major version of the devices that have it.
+FIELDS = [
+    ("group_segment_fixed_size", 0, 0, 32, 9, 12), ("private_segment_fixed_size", 4, 0, 32, 9, 12),
+    ("kernarg_size", 8, 0, 32, 9, 12), ("float_round_mode_32", 48, 12, 2, 9, 12),
+    ("float_round_mode_16_64", 48, 14, 2, 9, 12), ("float_denorm_mode_32", 48, 16, 2, 9, 12),
+    ("float_denorm_mode_16_64", 48, 18, 2, 9, 12), ("dx10_clamp", 48, 21, 1, 9, 11), ("ieee_mode", 48, 23, 1, 9, 11),
+    ("fp16_overflow", 48, 26, 1, 9, 12), ("workgroup_processor_mode", 48, 29, 1, 10, 12),
+    ("memory_ordered", 48, 30, 1, 10, 12), ("forward_progress", 48, 31, 1, 10, 12),
+    ("user_sgpr_count", 52, 1, 5, 9, 12),
+    ("system_sgpr_workgroup_id_x", 52, 7, 1, 9, 12), ("system_sgpr_workgroup_id_y", 52, 8, 1, 9, 12),
+    ("system_sgpr_workgroup_id_z", 52, 9, 1, 9, 12), ("system_sgpr_workgroup_info", 52, 10, 1, 9, 12),
+    ("system_vgpr_workitem_id", 52, 11, 2, 9, 12), ("user_sgpr_private_segment_buffer", 56, 0, 1, 9, 12),
+    ("user_sgpr_dispatch_ptr", 56, 1, 1, 9, 12), ("user_sgpr_queue_ptr", 56, 2, 1, 9, 12),
+    ("user_sgpr_kernarg_segment_ptr", 56, 3, 1, 9, 12), ("user_sgpr_dispatch_id", 56, 4, 1, 9, 12),
+    ("user_sgpr_flat_scratch_init", 56, 5, 1, 9, 12), ("user_sgpr_private_segment_size", 56, 6, 1, 9, 12),
+    ("wavefront_size32", 56, 10, 1, 10, 12), ("uses_dynamic_stack", 56, 11, 1, 9, 12),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arch", DEVICES)
+def test_each_bit_of_a_descriptor(arch: str) -> None:
+    """Of each bit alone: the directive that it belongs to, with its value; no other is changed."""
+    device = architectures.get(arch)
+    none = descriptor.directives(bytes(64), arch)
+    scratch = "enable_private_segment" if arch in ("gfx942", "gfx950", "gfx1100", "gfx1201") else (
+        "system_sgpr_private_segment_wavefront_offset"
+    )  # fmt: skip
+    expected: dict[tuple[int, int], dict[str, int]] = {(52, 0): {scratch: 1}}
+    for name, byte, first, width, oldest, newest in FIELDS:
+        if oldest <= device.major <= newest:
+            expected |= {(byte, first + bit): {name: 1 << bit} for bit in range(width)}
+    if arch.startswith("gfx9"):
+        expected |= {(44, bit): {"accum_offset": ((1 << bit) + 1) * 4} for bit in range(6)}
+        expected[44, 16] = {"tg_split": 1}
+    for bit in range(16):
+        length, offset = (1 << bit, 0) if bit < 7 else (0, 1 << bit - 7)
+        expected[58, bit] = {"user_sgpr_kernarg_preload_length": length, "user_sgpr_kernarg_preload_offset": offset}
+    zeros = {name: 0 for names in expected.values() for name in names if "preload" not in name}
+    assert none == zeros | ({"accum_offset": 4} if arch.startswith("gfx9") else {})
+    for byte in (0, 4, 8, 12, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60):
+        for bit in range(32):
+            raw = bytearray(64)
+            raw[byte : byte + 4] = struct.pack("<I", 1 << bit)
+            found = descriptor.directives(bytes(raw), arch)
+            where = (58, bit - 16) if byte == 56 and bit >= 16 else (byte, bit)
+            changed = {name: value for name, value in found.items() if none.get(name) != value}
+            assert changed == expected.get(where, {}), where
+            lanes = 64 if arch.startswith("gfx9") or where != (56, 10) else 32
+            assert descriptor.wave_size(bytes(raw), arch) == lanes
+
+
 LOW, HIGH = "s_add_u32 s4, s4, 0x10", "s_addc_u32 s5, s5, 0"
 
 

@@ -323,8 +323,6 @@ class _Writer:
                     operand = f"({symbol}-{after})" + ("&4294967295" if half == "lo" else ">>32")
                 found[each.address] = f"{text[: text.rindex(', ')]}, {operand}"
                 distance += 8
-                if each is parts[1] or each is parts[2]:
-                    return
             else:
                 distance += 4
 
@@ -337,11 +335,11 @@ class _Writer:
     ) -> None:
         name = _name(function.name)
         self.out += [f"\t.globl\t{name}", "\t.p2align\t8", f"\t.type\t{name},@function", f"{name}:"]
-        place = (0, 0)
+        place: tuple[int, int] | None = None
         for each, text in body:
             if each.address != function.start and each.address in self.labels:
                 self.out.append(f"{self.labels[each.address]}:")
-            at = bisect.bisect_right(rows, (each.address, "\U0010ffff", 0, 0)) - 1
+            at = bisect.bisect_right(rows, each.address, key=lambda row: row.address) - 1
             if at >= 0 and (rows[at].line, files[rows[at].file]) != place:
                 row = rows[at]
                 place = row.line, files[row.file]
@@ -383,7 +381,8 @@ class _Writer:
             for address, size, name in inside:
                 if name.startswith(".Lat_") and not self.is_used(name, placed):
                     continue
-                align = min(address & -address or 256, 256).bit_length() - 1
+                lowest = (address | 256) & -(address | 256)  # the bit that decides the alignment, at most 256
+                align = lowest.bit_length() - 1
                 quoted = _name(name)
                 self.out += [f"\t.p2align\t{align}", f"\t.type\t{quoted},@object", f"{quoted}:"]
                 self.contents(section, address, size, placed)
