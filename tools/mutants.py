@@ -223,8 +223,8 @@ TESTS: tuple[tuple[str, str], ...] = (
     ("gpulab/toolchain/include", "tests/headers tests/kernels tests/programs tests/checked"),
     (
         "gpulab/toolchain/library",
-        "tests/headers/test_accuracy.py tests/headers/test_reductions.py tests/headers/test_printf.py tests/headers "
-        "tests/kernels",
+        "tests/headers/test_library_bits.py tests/headers/test_accuracy.py tests/headers/test_reductions.py "
+        "tests/headers/test_printf.py tests/headers tests/kernels",
     ),
     ("gpulab/toolchain/triton", "tests/languages/test_triton.py tests/guests tests/languages"),
     (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Container
 from functools import cache
 
-from gpulab.porting.structure import CppSource
+from gpulab.porting.structure import NONE, CppSource
 from gpulab.porting.tokens import HEADER, words
 
 _DEVICE = frozenset(("__global__", "__device__", "__constant__", "__shared__", "__managed__", "constexpr", "consteval"))
@@ -80,7 +80,7 @@ def _declarations(program: CppSource, blanked: list[tuple[int, int]]) -> None:
     call = initialised = False
     while position < len(program):
         text = program.texts[position]
-        if program.directive[position] >= 0:
+        if program.directive[position] != NONE:
             if start == position:
                 start = position + 1
             position += 1
@@ -88,7 +88,7 @@ def _declarations(program: CppSource, blanked: list[tuple[int, int]]) -> None:
         if text == "{":
             closing = program.partner[position]
             block = "namespace" in words or program.text(position - 2) == "extern"
-            if closing < 0:
+            if closing == NONE:
                 return
             if block:
                 start, words, call = position + 1, set(), False
@@ -109,7 +109,7 @@ def _declarations(program: CppSource, blanked: list[tuple[int, int]]) -> None:
             start, words, call, initialised = position + 1, set(), False, False
         elif text in ("(", "["):
             closing = program.partner[position]
-            if closing < 0:
+            if closing == NONE:
                 return
             call = call or (text == "(" and not program.text(position - 1).startswith("__"))
             words |= set(program.texts[position:closing]) & _HOST

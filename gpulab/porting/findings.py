@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpulab.porting.names import Name
-from gpulab.porting.structure import CppSource
+from gpulab.porting.structure import NONE, CppSource
 from gpulab.porting.tokens import HEADER, NAME, NUMBER, SIGN, STRING, words
 
 KINDS = {
@@ -151,7 +151,7 @@ def _value(text: str) -> int | None:
         if plain[:2] in ("0b", "0B"):
             return int(plain, 2)
         if plain.isdigit():
-            return int(plain, 8) if plain.startswith("0") and len(plain) > 1 else int(plain)
+            return int(plain, 8) if plain.startswith("0") else int(plain)
     except ValueError:
         pass
     return None
@@ -211,14 +211,14 @@ def _counts_lanes(program: CppSource, position: int, value: int) -> bool:
         names = f"{neighbour} {following}"
         return bool(
             re.search(r"lane|warp|\btid\b|threadIdx", names, re.IGNORECASE)
-            and (program.device[position] or program.directive[position] >= 0 or _LANES.search(names))
+            and (program.device[position] or program.directive[position] != NONE or _LANES.search(names))
         )
     return False
 
 
 def _strides_over_lanes(program: CppSource, position: int) -> bool:
     """for (int k = first + lane; k < last; k += 32)"""
-    for at in range(position - 1, max(position - 40, -1), -1):
+    for at in range(position - 1, max(position - 40, NONE), -1):
         if program.texts[at] == "(" and program.partner[at] > position:
             names = (program.texts[i] for i in range(at + 1, position) if program.kinds[i] == NAME)
             return program.text(at - 1) == "for" and any(_LANES.search(name) for name in names)
@@ -238,7 +238,7 @@ def _operand_before(program: CppSource, operator: int) -> str:
 def _defines_a_warp(program: CppSource, position: int) -> bool:
     """#define WARP_SIZE 32; const int warp_size = 32; enum { kWarp = 32 }; and template <int WARP = 32>."""
     directive = program.directive[position]
-    if directive >= 0:
+    if directive != NONE:
         name = program.text(directive + 2)
         near = position - directive <= 5
         return program.text(directive + 1) == "define" and near and bool(_LANES.search(name))
@@ -259,18 +259,18 @@ def _speaks_of(program: CppSource, position: int, pattern: re.Pattern[str]) -> b
 
 def _starts_a_reduction(program: CppSource, position: int) -> bool:
     """for (int offset = 16; ...) ... __shfl..., and an unrolled __shfl_down(x, 16)."""
-    if not program.device[position] and program.directive[position] < 0:
+    if not program.device[position] and program.directive[position] == NONE:
         return False
     before = program.text(position - 1)
     if before == "=" and program.text(position + 1) == ";":
         return any(_SHUFFLE.fullmatch(program.texts[at]) for at in range(position, min(position + 80, len(program))))
     if before != "," or program.text(position + 1) not in (")", ","):
         return False
-    for at in range(position - 1, max(position - 40, -1), -1):
+    for at in range(position - 1, max(position - 40, NONE), -1):
         if program.texts[at] == "(" and program.partner[at] > position:
             name = program.text(at - 1)
             arguments = program.arguments(at)
-            index = next((i for i, (first, last) in enumerate(arguments) if first <= position <= last), -1)
+            index = next((i for i, (first, last) in enumerate(arguments) if first <= position <= last), NONE)
             wanted = 2 if name.endswith("_sync") else 1
             return bool(re.fullmatch(r"__shfl_(down|up|xor)(_sync)?", name)) and index == wanted
     return False
@@ -326,8 +326,9 @@ def _mask_arguments(program: CppSource) -> set[str]:
         called = program.kinds[position] == NAME and (_SYNC.fullmatch(text) or text == "__syncwarp")
         if called and program.text(position + 1) == "(":
             arguments = program.arguments(position + 1)
-            if arguments and arguments[0][0] == arguments[0][1] and program.kinds[arguments[0][0]] == NAME:
-                found.add(program.texts[arguments[0][0]])
+            first, last = next(iter(arguments), (NONE, NONE))
+            if first == last != NONE and program.kinds[first] == NAME:
+                found.add(program.texts[first])
     return found
 
 
@@ -361,8 +362,8 @@ def _assigned(program: CppSource, position: int) -> int | None:
 
     A result that is compared, or decides between others, is put nowhere.
     """
-    end = program.partner[position + 1] if program.text(position + 1) == "(" else -1
-    if end > 0 and program.text(end + 1) in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "?"):
+    end = program.partner[position + 1] if program.text(position + 1) == "(" else NONE
+    if end != NONE and program.text(end + 1) in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "?"):
         return None
     start = program.statement[position]
     for at in range(position - 1, max(start, position - 16) - 1, -1):
@@ -495,7 +496,7 @@ def _assembly(program: CppSource, position: int) -> Iterator[Finding]:
         at += 1
     if program.text(at) != "(":
         return
-    end = program.partner[at] if program.partner[at] > 0 else min(at + 40, len(program) - 1)
+    end = program.partner[at] if program.partner[at] != NONE else min(at + 40, len(program) - 1)
     code = []
     for inside in range(at + 1, end):
         if program.kinds[inside] == STRING:
@@ -541,7 +542,7 @@ def _architecture(program: CppSource, position: int) -> Iterator[Finding]:
             "Ask for the device with #if defined(__gfx942__) and the like, for device code with __HIP_DEVICE_COMPILE__."
         )
     elif text in ("CUDA_VERSION", "CUDART_VERSION"):
-        if program.directive[position] < 0:
+        if program.directive[position] == NONE:
             return
         what = f"{text} became HIP_VERSION, whose numbers are others."
         advice = "Decide what HIP needs here: HIP_VERSION is 10000000 * major + 100000 * minor + patch."
@@ -554,7 +555,7 @@ def _architecture(program: CppSource, position: int) -> Iterator[Finding]:
 def _own_atomic(program: CppSource, position: int) -> Iterator[Finding]:
     """A definition of what older GPUs of NVIDIA lacked, for which HIP has a function of the same name and type."""
     result, end = program.text(position - 1), program.partner[position + 1]
-    if result in ("double", "float") and end > 0 and program.text(end + 1) == "{":
+    if result in ("double", "float") and end != NONE and program.text(end + 1) == "{":
         yield (
             position,
             "architecture",
@@ -652,7 +653,7 @@ def _launches(program: CppSource, launch_at: object) -> Iterator[Finding]:
 
 def _for_host(program: CppSource, position: int) -> bool:
     """Whether the nearest #if before this says that it is for the host: #ifndef __CUDA_ARCH__."""
-    for at in range(position, max(position - 400, -1), -1):
+    for at in range(position, max(position - 400, NONE), -1):
         if program.directive[at] == at:
             word = program.text(at + 1)
             if word in ("ifndef", "if"):
@@ -696,14 +697,14 @@ def _folds(program: CppSource, position: int) -> int | None:
     if program.kind(position) != NAME or program.text(position + 1) != "[":
         return None
     closing = program.partner[position + 1]
-    if closing < 0 or program.text(closing + 1) not in ("+=", "-=", "*=", "=", "|=", "&=", "^="):
+    if closing == NONE or program.text(closing + 1) not in ("+=", "-=", "*=", "=", "|=", "&=", "^="):
         return None
     array = program.texts[position]
     index = program.texts[position + 2 : closing]
     at = closing + 2
     other = False
     while at < len(program) and program.texts[at] not in (";", "{", "}"):
-        if program.texts[at] == array and program.text(at + 1) == "[" and program.partner[at + 1] > 0:
+        if program.texts[at] == array and program.text(at + 1) == "[" and program.partner[at + 1] != NONE:
             inside = program.texts[at + 2 : program.partner[at + 1]]
             other = other or (inside != index and "+" in inside)
         at += 1
@@ -717,7 +718,7 @@ def _next_statement(program: CppSource, semicolon: int) -> int | None:
         text = program.texts[at]
         if text in ("{", "}"):
             at += 1
-        elif text == "if" and program.text(at + 1) == "(" and program.partner[at + 1] > 0:
+        elif text == "if" and program.text(at + 1) == "(" and program.partner[at + 1] != NONE:
             at = program.partner[at + 1] + 1
         else:
             return at
@@ -775,7 +776,7 @@ def _properties(program: CppSource) -> Iterator[Finding]:
         if text not in variables or program.kinds[position] != NAME:
             continue
         at = position + 1
-        if program.text(at) == "[" and program.partner[at] > 0:
+        if program.text(at) == "[" and program.partner[at] != NONE:
             at = program.partner[at] + 1
         if program.text(at) not in (".", "->") or program.kind(at + 1) != NAME:
             continue

@@ -23,6 +23,8 @@ KEYWORDS = words(
 _NOT_A_TYPE = words("return else do case throw new delete goto co_return co_yield co_await and or not xor")
 
 _DEVICE = ("__global__", "__device__")
+NONE = -1
+"""In place of a position: there is none."""
 
 
 class CppSource:
@@ -67,14 +69,14 @@ class CppSource:
         return self.source[self.starts[first] : self.end(last)] if first <= last else ""
 
     def _directives(self) -> None:
-        """directive[position]: the position of the # whose line it stands in, or -1."""
+        """directive[position]: the position of the # whose line it stands in, or NONE."""
         kinds, texts = self.tokens.kinds, self.tokens.texts
         of_token = []
-        current, fresh = -1, True  # fresh: only blanks so far in this line
+        current, fresh = NONE, True  # fresh: only blanks so far in this line
         position = 0
         for kind, text in zip(kinds, texts, strict=True):
             if kind == NEWLINE:
-                current, fresh = -1, True
+                current, fresh = NONE, True
             elif kind in (SPACE, COMMENT):
                 continue
             else:
@@ -86,12 +88,12 @@ class CppSource:
         self.directive = of_token
 
     def _brackets(self) -> None:
-        """partner[position]: of a bracket, the position of the one that belongs to it, or -1."""
-        partner = [-1] * len(self.texts)
+        """partner[position]: of a bracket, the position of the one that belongs to it, or NONE."""
+        partner = [NONE] * len(self.texts)
         outside: list[int] = []
         stack = outside
         inside: list[int] = []
-        line = -1
+        line = NONE
         braces = 0  # open ones outside of directives
         for position, text in enumerate(self.texts):
             if self.kinds[position] != SIGN or (text not in OPENERS and text not in CLOSERS):
@@ -100,7 +102,7 @@ class CppSource:
             if directive != line:
                 line = directive
                 inside = []
-            stack = inside if directive >= 0 else outside
+            stack = inside if directive != NONE else outside
             if text in OPENERS:
                 stack.append(position)
                 braces += stack is outside and text == "{"
@@ -122,7 +124,7 @@ class CppSource:
     def statement(self) -> list[int]:
         """statement[position]: where its statement starts: behind the last ; { or } or in another line of a macro."""
         starts = []
-        current, directive = 0, -1
+        current, directive = 0, NONE
         for position, text in enumerate(self.texts):
             if self.directive[position] != directive:
                 directive = self.directive[position]
@@ -136,9 +138,9 @@ class CppSource:
     def device(self) -> bytearray:
         """device[position]: 1 in the body of a __global__ or __device__ function (or lambda), otherwise 0."""
         inside = bytearray(len(self.texts))
-        done = -1
+        done = NONE
         for position, text in enumerate(self.texts):
-            if text not in _DEVICE or position <= done or self.directive[position] >= 0:
+            if text not in _DEVICE or position <= done or self.directive[position] != NONE:
                 continue
             body = self._body(position + 1)
             if body is not None:
@@ -156,10 +158,10 @@ class CppSource:
                 return None
             if text == "{":
                 closing = self.partner[position]
-                return (position, closing if closing >= 0 else len(self.texts) - 1) if seen else None
+                return (position, closing if closing != NONE else len(self.texts) - 1) if seen else None
             if text in ("(", "["):
                 closing = self.partner[position]
-                if closing < 0:
+                if closing == NONE:
                     return None
                 # What stands in parentheses directly behind __launch_bounds__ or __attribute__ is no parameter list;
                 # that of a lambda stands behind __device__.
@@ -181,7 +183,7 @@ class CppSource:
             if before == "define" and self.text(position - 2) == "#":
                 found.add(texts[position])
                 found.update(self._parameters(position))
-            elif self.directive[position] < 0 and before:
+            elif self.directive[position] == NONE and before:
                 before_kind = kinds[position - 1]
                 if before_kind == NAME and before not in _NOT_A_TYPE:
                     found.add(texts[position])
@@ -199,14 +201,14 @@ class CppSource:
     def _parameters(self, position: int) -> list[str]:
         """The parameters of a macro, given where its name stands."""
         opening = position + 1
-        if self.text(opening) != "(" or self.starts[opening] != self.end(position) or self.partner[opening] < 0:
+        if self.text(opening) != "(" or self.starts[opening] != self.end(position) or self.partner[opening] == NONE:
             return []
         return [self.texts[at] for at in range(opening + 1, self.partner[opening]) if self.kinds[at] == NAME]
 
     def arguments(self, opening: int) -> list[tuple[int, int]]:
         """First and last positions of the arguments of a call, given its "("; an empty one has last < first."""
         closing = self.partner[opening]
-        if closing < 0:
+        if closing == NONE:
             return []
         return self.split(opening + 1, closing)
 

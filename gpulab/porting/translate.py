@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gpulab.errors import GpulabError
 from gpulab.porting import names
-from gpulab.porting.structure import KEYWORDS, CppSource
+from gpulab.porting.structure import KEYWORDS, NONE, CppSource
 from gpulab.porting.tokens import BLANK, HEADER, NAME, scan, words
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ class _Worker:
         before = program.text(position - 1)
         if before == "(":
             return program.text(position - 2) == "defined"
-        return before in ("ifdef", "ifndef", "elifdef", "elifndef", "defined") and program.directive[position] >= 0
+        return before in ("ifdef", "ifndef", "elifdef", "elifndef", "defined") and program.directive[position] != NONE
 
     def _wrap_argument(self, position: int, text: str) -> None:
         program = self.program
@@ -371,9 +371,8 @@ class _Worker:
     def _guards_all(self, position: int) -> bool:
         """Whether this #ifndef is a guard against including twice: the first line of all, a #define of it the next."""
         program = self.program
-        if program.text(position + 1) != "ifndef" or position != 0:
-            return False
-        return program.text(position + 4) == "define" and program.text(position + 5) == program.text(position + 2)
+        defined = program.text(position + 4) == "define" and program.text(position + 5) == program.text(position + 2)
+        return position == 0 and program.text(position + 1) == "ifndef" and defined
 
     # ---------------------------------------------------------------------------------------- launches
 
@@ -434,7 +433,7 @@ def launch_at(program: CppSource, position: int) -> tuple[int, int, int] | None:
         if text == ">>>":
             break
         if text in ("(", "[", "{"):
-            if program.partner[closing] < 0:
+            if program.partner[closing] == NONE:
                 return None
             closing = program.partner[closing]
         elif text in (";", "{", "}", ")", "<<<"):
@@ -444,7 +443,7 @@ def launch_at(program: CppSource, position: int) -> tuple[int, int, int] | None:
         closing += 1
     call = closing + 1
     parts = program.split(position + 1, closing)
-    if program.text(closing) != ">>>" or program.text(call) != "(" or program.partner[call] < 0:
+    if program.text(closing) != ">>>" or program.text(call) != "(" or program.partner[call] == NONE:
         return None
     if not 2 <= len(parts) <= 4 or any(last < first for first, last in parts):
         return None
@@ -464,7 +463,7 @@ def _kernel_start(program: CppSource, position: int) -> int | None:
             text = program.text(position)
         elif text in (")", "]"):
             opening = program.partner[position]
-            if opening < 0:
+            if opening == NONE:
                 return None
             if text == ")" and (program.kind(opening - 1) != NAME or program.text(opening - 1) in KEYWORDS):
                 return opening
@@ -489,7 +488,7 @@ def _kernel_start(program: CppSource, position: int) -> int | None:
 def _angle_before(program: CppSource, position: int) -> int | None:
     """The "<" that belongs to the closing angle at this position, for template arguments of at most 200 tokens."""
     depth = 0
-    for at in range(position, max(position - 200, -1), -1):
+    for at in range(position, max(position - 200, NONE), -1):
         text = program.texts[at]
         if text in (">", ">>", ">>>"):
             depth += len(text)

@@ -129,7 +129,7 @@ def _read(log: str) -> list[_Raw]:
 
 def _character_column(line: str, column: int) -> int:
     """Clang counts columns in bytes of UTF-8; people count characters. Of a line that is not known it stays."""
-    if column <= 1 or not line:
+    if not column or not line:
         return column
     return len(line.encode("utf-8")[: column - 1].decode("utf-8", "ignore")) + 1
 

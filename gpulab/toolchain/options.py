@@ -170,7 +170,7 @@ def _one(option: str) -> str:
         if (option.startswith(("-Wa", "-Wl", "-Wp")) and "," in option) or option in ("-Wp", "-W"):
             raise _refuse(option, "it passes options to other programs.")
         return option
-    if option.startswith("-f") and _FEATURE.match(option):
+    if _FEATURE.match(option):
         if option.startswith(_REFUSED_FEATURES) and option not in _KEPT_FEATURES:
             raise _refuse(option, "it reads or writes files, or changes what gpulab must read from the compiler.")
         return option

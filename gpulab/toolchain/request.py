@@ -48,7 +48,6 @@ class Request:
         return json.dumps(
             [self.arch, self.language, self.source, self.options.compiler, self.name, self.first_line,
              sorted(self.headers.items()), self.expressions, self.original],
-            ensure_ascii=True,
         )  # fmt: skip
 
 
@@ -130,14 +129,13 @@ def _display_name(name: str) -> str:
     return "cell.hip" if shown in ("", "-") else shown[:200]
 
 
-def _check_header_name(name: str) -> str:
+def _check_header_name(name: str) -> None:
     parts = re.split(r"[/\\]", name)
     if not name or name.startswith("/") or ".." in parts or re.search(r"[\x00-\x1f:\\\"]", name) or len(name) > 200:
         raise GpulabError(
             f"{name!r} is not accepted as the name of a header.",
             why="headers live in a folder of their own; names are like tools.h or lib/tools.h.",
         )
-    return name
 
 
 def _check_expression(expression: str) -> str:

@@ -7,11 +7,13 @@ import hashlib
 import random
 import struct
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpulab.toolchain import device_library, host
 from gpulab.virtual_gpu.machine import printf
 
 
@@ -145,3 +147,30 @@ def test_any_bytes_decode_to_something(body: bytes, text: str, parts: list[bytes
         buffer(made), [f"0:0:{int.from_bytes(hashlib.md5(raw).digest()[:8], 'little'):x},{raw.decode()}"]
     )
     assert len(result) < 200 * printf.WIDEST
+
+
+def test_space_for_frames(tmp_path: Path) -> None:
+    """printing.h on this machine; a kernel's hidden arguments are an array, whose tenth word is the buffer's place."""
+    header = device_library.LIBRARY / "printing.h"
+    source = f"""
+    typedef unsigned u32;
+    typedef unsigned long long u64;
+    static u64 hidden[16];
+    #define __builtin_amdgcn_implicitarg_ptr() ((const __attribute__((address_space(4))) void*)hidden)
+    #include "{header}"
+    extern "C" long reserve(u64 buffer, u32 bytes) {{
+      hidden[9] = buffer;
+      u64 found = (u64)__printf_alloc(bytes);
+      return found ? found - buffer : -1;
+    }}
+    """
+    host.compile_host_library(source, tmp_path / "printing.so", language="c++", options=["-nostdlib++", "-w"])
+    reserve = ctypes.CDLL(str(tmp_path / "printing.so")).reserve
+    reserve.argtypes, reserve.restype = [ctypes.c_void_p, ctypes.c_uint32], ctypes.c_long
+    words = (ctypes.c_uint32 * 16)(0, 64)
+    steps = [(24, 8, 24), (33, -1, 24), (2**32 - 4, -1, 24), (12, 32, 36), (20, 44, 56), (1, -1, 56), (0, 64, 56)]
+    for count, place, used in steps:
+        assert (reserve(words, count), words[0], words[1]) == (place, used, 64)
+    words[0] = 57  # more than there is: nobody wrote that
+    assert (reserve(words, 0), words[0]) == (-1, 57)
+    assert list(words[2:]) == [0] * 14

@@ -89,6 +89,7 @@ def test_as_text_and_as_a_table() -> None:
     for part in ('aria-label="added line">+ ●</th>', ">4</th>", 'aria-label="line 5, changed">5 ●</th>', ">6</th>"):
         assert part in html
     assert html.count("●") == 3  # two rows and the caption
+    assert html.count("aria-label=") == 3  # the table, and the rows that changed
     assert "&lt;new&gt;</ins> b" in html
     assert ">old</del> b" in html
     assert found._repr_html_() == html

@@ -80,6 +80,7 @@ def test_integer_literals(text: str, value: int | None) -> None:
         ("int w = tid & (32 - 1);", "32 stands for"),
         ("int w = n / 32;", ""),
         ("int w = n >> 5;", ""),
+        *((f"int w = {code};", "") for code in ("tid % 5", "tid / 5", "tid & 5", "lane < 5", "lane * 5", "5 == lane")),
         ("int w = tid << 5;", ""),
         ("int w = tid + 5;", ""),
         ("int w = n & 31;", ""),
@@ -363,6 +364,13 @@ def test_names_without_hip(text: str, found: list[tuple[int, int, str, str]]) ->
 def test_what_to_do_about_names_without_hip(text: str, advice: str) -> None:
     (note,) = gpulab.hipify(text).notes
     assert note.advice == advice
+
+
+def test_what_to_do_about_headers() -> None:
+    there = "ROCm's libhipcxx has a header of this name; a kernel in a cell of gpulab cannot use it"
+    advice = {name: findings._header_advice(name) for name in ("cuda/x", "nv/x", "cuda_x.h", "x/cuda/y.h", "cudax/y")}
+    other = "leave it out, or port what it declares"
+    assert advice == {"cuda/x": there, "nv/x": there, "cuda_x.h": other, "x/cuda/y.h": other, "cudax/y": other}
 
 
 @pytest.mark.parametrize(

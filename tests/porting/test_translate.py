@@ -70,6 +70,14 @@ def translated(text: str, **options: str) -> str:
             (f"cudaFree(0);\n#{line} __CUDA_ARCH__\n", f"hipFree(0);\n#{line} __HIP_DEVICE_COMPILE__\n")
             for line in ("ifdef", "ifndef", "elifdef", "elifndef", "if defined")
         ),
+        *(
+            (f"cudaFree(0);\n#if {word}(__CUDA_ARCH__)\n#endif", f"hipFree(0);\n#if {word}({name})\n#endif")
+            for word, name in (
+                ("defined", "__HIP_DEVICE_COMPILE__"),
+                ("other", "__CUDA_ARCH__"),
+                ("x defined", "__HIP_DEVICE_COMPILE__"),
+            )
+        ),
         ("cudaFree(0);\n#if (__CUDA_ARCH__ > 1)\n", "hipFree(0);\n#if (__CUDA_ARCH__ > 1)\n"),
         ("cudaFree(defined __CUDA_ARCH__);", "hipFree(defined __CUDA_ARCH__);"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 from dataclasses import replace
@@ -368,6 +369,58 @@ def test_descriptors_bit_by_bit() -> None:
     assert (descriptor.wave_size(bytes(raw), "gfx1030"), descriptor.wave_size(bytes(raw), "gfx90a")) == (32, 64)
 
 
+# LLVM, User Guide for AMDGPU Backend, "Kernel Descriptor" and compute_pgm_rsrc1 to 3: directive, byte, first bit,
+# width, and the first and last major version of the devices that have it.
+FIELDS = [
+    ("group_segment_fixed_size", 0, 0, 32, 9, 12), ("private_segment_fixed_size", 4, 0, 32, 9, 12),
+    ("kernarg_size", 8, 0, 32, 9, 12), ("float_round_mode_32", 48, 12, 2, 9, 12),
+    ("float_round_mode_16_64", 48, 14, 2, 9, 12), ("float_denorm_mode_32", 48, 16, 2, 9, 12),
+    ("float_denorm_mode_16_64", 48, 18, 2, 9, 12), ("dx10_clamp", 48, 21, 1, 9, 11), ("ieee_mode", 48, 23, 1, 9, 11),
+    ("fp16_overflow", 48, 26, 1, 9, 12), ("workgroup_processor_mode", 48, 29, 1, 10, 12),
+    ("memory_ordered", 48, 30, 1, 10, 12), ("forward_progress", 48, 31, 1, 10, 12),
+    ("user_sgpr_count", 52, 1, 5, 9, 12),
+    ("system_sgpr_workgroup_id_x", 52, 7, 1, 9, 12), ("system_sgpr_workgroup_id_y", 52, 8, 1, 9, 12),
+    ("system_sgpr_workgroup_id_z", 52, 9, 1, 9, 12), ("system_sgpr_workgroup_info", 52, 10, 1, 9, 12),
+    ("system_vgpr_workitem_id", 52, 11, 2, 9, 12), ("user_sgpr_private_segment_buffer", 56, 0, 1, 9, 12),
+    ("user_sgpr_dispatch_ptr", 56, 1, 1, 9, 12), ("user_sgpr_queue_ptr", 56, 2, 1, 9, 12),
+    ("user_sgpr_kernarg_segment_ptr", 56, 3, 1, 9, 12), ("user_sgpr_dispatch_id", 56, 4, 1, 9, 12),
+    ("user_sgpr_flat_scratch_init", 56, 5, 1, 9, 12), ("user_sgpr_private_segment_size", 56, 6, 1, 9, 12),
+    ("wavefront_size32", 56, 10, 1, 10, 12), ("uses_dynamic_stack", 56, 11, 1, 9, 12),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arch", DEVICES)
+def test_each_bit_of_a_descriptor(arch: str) -> None:
+    """Of each bit alone: the directive that it belongs to, with its value; no other is changed."""
+    device = architectures.get(arch)
+    none = descriptor.directives(bytes(64), arch)
+    scratch = "enable_private_segment" if arch in ("gfx942", "gfx950", "gfx1100", "gfx1201") else (
+        "system_sgpr_private_segment_wavefront_offset"
+    )  # fmt: skip
+    expected: dict[tuple[int, int], dict[str, int]] = {(52, 0): {scratch: 1}}
+    for name, byte, first, width, oldest, newest in FIELDS:
+        if oldest <= device.major <= newest:
+            expected |= {(byte, first + bit): {name: 1 << bit} for bit in range(width)}
+    if arch.startswith("gfx9"):
+        expected |= {(44, bit): {"accum_offset": ((1 << bit) + 1) * 4} for bit in range(6)}
+        expected[44, 16] = {"tg_split": 1}
+    for bit in range(16):
+        length, offset = (1 << bit, 0) if bit < 7 else (0, 1 << bit - 7)
+        expected[58, bit] = {"user_sgpr_kernarg_preload_length": length, "user_sgpr_kernarg_preload_offset": offset}
+    zeros = {name: 0 for names in expected.values() for name in names if "preload" not in name}
+    assert none == zeros | ({"accum_offset": 4} if arch.startswith("gfx9") else {})
+    for byte in (0, 4, 8, 12, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60):
+        for bit in range(32):
+            raw = bytearray(64)
+            raw[byte : byte + 4] = struct.pack("<I", 1 << bit)
+            found = descriptor.directives(bytes(raw), arch)
+            where = (58, bit - 16) if byte == 56 and bit >= 16 else (byte, bit)
+            changed = {name: value for name, value in found.items() if none.get(name) != value}
+            assert changed == expected.get(where, {}), where
+            lanes = 64 if arch.startswith("gfx9") or where != (56, 10) else 32
+            assert descriptor.wave_size(bytes(raw), arch) == lanes
+
+
 LOW, HIGH = "s_add_u32 s4, s4, 0x10", "s_addc_u32 s5, s5, 0"
 
 
@@ -555,11 +608,16 @@ A_PY, C_PY = "above/a.py", "/here/c.py"
         (b"\x00\x03\x80\xaa\xbb\x01", [(0x1000, A_PY, 1, 0)]),  # an extended opcode that is not known
         (b"\x00\x05\x02\x00\x30\x00\x00\x01", [(0x3000, A_PY, 1, 0)]),  # an address of four bytes
         (b"\x03\x09\x05\x07\x04\x00\x01" + END + b"\x01", [(0, A_PY, 1, 0), (0x1000, C_PY, 10, 7)]),
+        (b"\x00\x09\x02\x88\x77\x66\x55\x44\x33\x22\x11\x01", [(0x1122334455667788, A_PY, 1, 0)]),
         (b"", []),
     ],
 )
 def test_opcodes_of_line_programs(body: bytes, rows: list[tuple[int, str, int, int]]) -> None:
     assert lines.rows({".debug_line": line_program(SET_ADDRESS + body)}) == rows
+
+
+def test_a_line_program_that_sets_no_address() -> None:
+    assert lines.rows({".debug_line": line_program(b"\1")}) == [(0, A_PY, 1, 0)]
 
 
 def test_files_of_dwarf_4() -> None:
@@ -607,6 +665,13 @@ def test_paths_without_a_folder() -> None:
     assert named(b"\1", b"/x.py") == "/x.py"
     assert named(b"\0", b"x.py", bytes([1, 1, 8, 1, 0])) == "x.py"
     assert named(b"\0", b"x.py", bytes([0, 0])) == "x.py"
+    assert named(b"\0", b"x.py", bytes([0, 100])) == "x.py"  # folders without fields
+    in_the_first = FOLDERS + bytes([1, 1, 8, 2]) + b"c.py\0x.py\0"
+    (row,) = lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, in_the_first)})
+    assert row.file == "/here/x.py"
+    other_last = FOLDERS + bytes([3, 1, 8, 2, 11, 3, 11, 2]) + b"c.py\0\0\1" + b"x.py\0\1\0"
+    (row,) = lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, other_last)})
+    assert row.file == "above/x.py"
     unknown = FOLDERS + bytes([1, 1, 0x99, 1]) + b"c.py\0"
     assert lines.rows({".debug_line": line_program(SET_ADDRESS + b"\1", 5, unknown)}) == []
 
@@ -617,6 +682,7 @@ def test_several_line_programs() -> None:
     assert lines.rows({".debug_line": second + first}) == rows
     for other in (line_program(SET_ADDRESS + b"\1", 3), line_program(SET_ADDRESS + b"\1", 6)):
         assert lines.rows({".debug_line": second + other + first}) == rows  # of another version
+    assert lines.rows({".debug_line": second + first + struct.pack("<I", 1) + bytes(1)}) == []
     for end in (b"\1", bytes(3), bytes(4), struct.pack("<I", 1) + bytes(0), struct.pack("<I", 0xFFFFFFFF) + bytes(12)):
         assert lines.rows({".debug_line": second + first + end}) == rows
     assert lines.rows({".debug_line": second + first[:-1]}) == rows[1:]
@@ -709,9 +775,337 @@ def test_numbers_of_any_length(data: str, unsigned: int, signed: int) -> None:
         assert (getattr(reader, name)(), reader.number(1)) == (value, 5)
 
 
+def test_numbers_end_where_the_program_ends() -> None:
+    for end in (3, 4):
+        reader = lines._Reader(b"\1\2\3\4\5\6", 1, end)
+        if end == 4:
+            assert (reader.number(3), reader.at) == (0x040302, 4)
+        else:
+            with pytest.raises(IndexError):
+                reader.number(3)
+
+
+def test_so_many_lines_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lines._MOST_ROWS == 1048576
+    monkeypatch.setattr(lines, "_MOST_ROWS", 5)
+    one, four, five = (line_program(SET_ADDRESS + b"\1" * count) for count in (1, 4, 5))
+    for programs, count in ((five + one, 5), (four + one, 5), (four + five, 5), (four, 4), (one * 7, 5)):
+        assert len(lines.rows({".debug_line": programs})) == count
+
+
 def test_a_number_without_an_end_ends_with_its_tenth_byte() -> None:
     reader = lines._Reader(b"\x80" * 100, 0, 100)
     reader.unsigned()
     assert reader.at == 10
     reader.signed()
     assert reader.at == 20
+
+
+# Steps of the writer alone: sections, symbols and instructions by hand
+
+
+def writer(symbols: list[tuple[str, int, int, int]] = [], arch: str = "gfx942") -> Any:  # noqa: B006
+    """A writer with code at 0x1000 and 0x2000, data at 0x3000 and 0x4000, and a note; symbols as name, address, size
+    and kind."""
+    made = object.__new__(binary.text._Writer)
+    made.elf, made.arch, made.out, made.labels, made.objects, made.metadata = b"", arch, [], {}, [], {}
+    made.sections = (
+        elf.Section(".text", 1, 6, 0x1000, bytes(0x40), 0x40), elf.Section(".more", 1, 6, 0x2000, bytes(0x20), 0x20),
+        elf.Section(".data", 1, 3, 0x3000, bytes(range(0x20)), 0x20), elf.Section(".bss", 8, 3, 0x4000, b"", 0x30),
+        elf.Section(".note", 7, 2, 0x5000, bytes(16), 16),
+    )  # fmt: skip
+    made.symbols = [elf.Symbol(name, address, size, kind, 1) for name, address, size, kind in symbols]
+    return made
+
+
+def said_by(call: Any, *arguments: Any) -> str:
+    with pytest.raises(GpulabError) as caught:
+        call(*arguments)
+    return str(caught.value.what)
+
+
+REFUSED = "this code object cannot be run here: "
+
+
+def test_bytes_at_an_address() -> None:
+    made = writer()
+    assert made.bytes_at(0x3000, 0x20) == bytes(range(0x20))
+    assert made.bytes_at(0x3004, 2) == b"\4\5"
+    for address, size in ((0x3001, 0x20), (0x2FFF, 1), (0x3020, 1), (0x5000, 4), (0x4000, 1)):
+        said = said_by(made.bytes_at, address, size)
+        assert said == f"{REFUSED}it has no {size} bytes at address {address:#x}, where a symbol says so."
+
+
+def test_kernels_by_their_descriptors() -> None:
+    made = writer([("k.kd", 0x1000, 64, elf.OBJECT), ("f.kd", 0x1000, 64, elf.FUNCTION), ("k", 0x1000, 4, 1)])
+    assert made.kernels() == {"k": (0x1000, bytes(64))}
+
+
+F, D = elf.FUNCTION, elf.OBJECT
+
+
+def entered(offset: int) -> bytes:
+    """A kernel descriptor whose code stands so far behind it."""
+    return bytes(16) + struct.pack("<q", offset) + bytes(40)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "kernels", "found"),
+    [
+        ([], {}, []),
+        ([("f", 0x1000, 0x10, F)], {}, [(0x1000, 0x1010, "f")]),
+        ([("f", 0x1000, 0, F)], {}, [(0x1000, 0x1040, "f")]),
+        ([("f", 0x1004, 0x100, F)], {}, [(0x1004, 0x1040, "f")]),
+        ([("g", 0x1010, 4, F), ("f", 0x1000, 0, F)], {}, [(0x1000, 0x1010, "f"), (0x1010, 0x1014, "g")]),
+        ([("f", 0x1000, 0x18, F), ("g", 0x1010, 4, F)], {}, [(0x1000, 0x1010, "f"), (0x1010, 0x1014, "g")]),
+        ([("f", 0x1000, 8, F), ("g", 0x1000, 4, F)], {}, [(0x1000, 0x1008, "f")]),
+        ([("f", 0x1000, 0, F), ("g", 0x1000, 4, F)], {}, [(0x1000, 0x1004, "g")]),
+        ([("f", 0x1000, 8, D), ("g", 0x1040, 4, F), ("h", 0xFFF, 4, F), ("i", 0x3000, 4, F)], {}, []),
+        ([("f", 0x103F, 0, F), ("g", 0x2000, 0, F)], {}, [(0x103F, 0x1040, "f"), (0x2000, 0x2020, "g")]),
+        ([], {"k": (0x3000, entered(-0x2000))}, [(0x1000, 0x1040, "k")]),
+        ([("f", 0x1000, 8, F)], {"k": (0x3000, entered(-0x2000))}, [(0x1000, 0x1008, "k")]),
+        ([("f", 0x1000, 8, F)], {"k": (0x1000, entered(0x101F))}, [(0x1000, 0x1008, "f"), (0x201F, 0x2020, "k")]),
+    ],
+)
+def test_functions_in_the_code(
+    symbols: list[tuple[str, int, int, int]],
+    kernels: dict[str, tuple[int, bytes]],
+    found: list[tuple[int, int, str]],
+) -> None:
+    made = writer(symbols)
+    assert [(f.start, f.end, f.name) for f in made.functions(made.sections[:2], kernels)] == found
+
+
+@pytest.mark.parametrize("offset", [-1, 0x40, 0x2000])
+def test_kernels_that_begin_where_no_code_is(offset: int) -> None:
+    made = writer()
+    said = said_by(made.functions, made.sections[:2], {"k": (0x1000, entered(offset))})
+    assert said == f"{REFUSED}the kernel k begins at {0x1000 + offset:#x}, where there is no code."
+
+
+def code_of(*texts: str, start: int = 0x1000, size: int = 4) -> list[decoder.Decoded]:
+    return [decoder.Decoded(start + size * at, size, text) for at, text in enumerate(texts)]
+
+
+def test_functions_get_their_instructions() -> None:
+    made = writer()
+    one, two = binary.text._Function(0x1004, 0x100C, "one"), binary.text._Function(0x1010, 0x1014, "two")
+    decoded = code_of("", "a", "b", "", "c", "d")
+    made.share(decoded, [one, two])
+    assert [each.instructions for each in (one, two)] == [decoded[1:3], decoded[4:5]]
+    assert said_by(made.share, decoded, [binary.text._Function(0x1000, 0x1008, "three")]) == (
+        f"{REFUSED}the bytes 00 00 00 00 at 0x1000 in three are no instruction of gfx942."
+    )
+    wrong = [decoded[1], replace(decoded[2], same=False, size=8)]
+    with pytest.raises(GpulabError) as caught:
+        made.share(wrong, [one])
+    assert caught.value.what == (f"{REFUSED}the bytes 00 00 00 00 00 00 00 00 at 0x1008 in one are not those of 'b'.")
+    assert "and its assembler writes others" in caught.value.why
+    inside = binary.text._Function(0x1006, 0x100C, "inside")
+    assert said_by(made.share, decoded, [inside]) == f"{REFUSED}inside begins at 0x1006, within an instruction."
+
+
+@pytest.mark.parametrize(
+    ("symbols", "found"),
+    [
+        ([], [(0x3000, 0x20, ".Lat_3000"), (0x4000, 0x30, ".Lat_4000")]),
+        (
+            [("b", 0x3010, 0x10, D), ("a", 0x3004, 8, D), ("c", 0x4000, 0x30, D)],
+            [
+                (0x3000, 4, ".Lat_3000"), (0x3004, 8, "a"), (0x300C, 4, ".Lat_300c"), (0x3010, 0x10, "b"),
+                (0x4000, 0x30, "c"),
+            ],
+        ),
+        # beyond the section, without a size, functions, descriptors, and second names for the same place
+        (
+            [("a", 0x3010, 0x11, D), ("b", 0x2FFF, 4, D), ("c", 0x3000, 0, D), ("d", 0x3000, 4, F),
+             ("e.kd", 0x3000, 4, D), ("f", 0x4000, 0x30, D), ("g", 0x4000, 0x30, D), ("h", 0x402F, 1, D)],
+            [(0x3000, 0x20, ".Lat_3000"), (0x4000, 0x30, "f")],
+        ),
+        ([("a", 0x3000, 4, 0), ("b", 0x3004, 4, D)], [
+            (0x3000, 4, "a"), (0x3004, 4, "b"), (0x3008, 0x18, ".Lat_3008"), (0x4000, 0x30, ".Lat_4000"),
+        ]),
+    ],
+)  # fmt: skip
+def test_objects_in_the_data(symbols: list[tuple[str, int, int, int]], found: list[tuple[int, int, str]]) -> None:
+    made = writer(symbols)
+    made.find_objects()
+    assert made.objects == found
+    made.sections, made.objects = made.sections[::-1], []
+    made.find_objects()
+    assert made.objects == found
+
+
+def test_sections_that_are_too_large() -> None:
+    made = writer()
+    made.sections = (elf.Section(".bss", 8, 3, 0x4000, b"", 1 << 30),)
+    made.find_objects()
+    assert made.objects == [(0x4000, 1 << 30, ".Lat_4000")]
+    made.sections = (elf.Section(".bss", 8, 3, 0x4000, b"", (1 << 30) + 1),)
+    assert said_by(made.find_objects) == f"{REFUSED}its section .bss has 1,073,741,825 bytes."
+
+
+def test_names_of_addresses() -> None:
+    made = writer()
+    made.labels, made.objects = {0x1000: "f", 0x3004: "g"}, [(0x3000, 8, "a"), (0x3008, 4, "b")]
+    names = {at: made.name_of(at) for at in (0x1000, 0x1001, 0x2FFF, 0x3000, 0x3004, 0x3008, 0x300C, 0x300D)}
+    assert names == {
+        0x1000: ("f", 0), 0x1001: ("", 0), 0x2FFF: ("", 0), 0x3000: ("a", 0), 0x3004: ("g", 0), 0x3008: ("b", 0),
+        0x300C: ("b", 4), 0x300D: ("", 0),
+    }  # fmt: skip
+    assert made.name_of(0x3004, code=False) == ("a", 4)
+
+
+def body_of(made: Any, *texts: str) -> list[str]:
+    """The texts of a function at 0x1000."""
+    function = binary.text._Function(0x1000, 0x1040, "f", code_of(*texts))
+    made.labels[0x1000] = "f"
+    return [text for _, text in made.body(function)]
+
+
+def test_jumps_to_labels() -> None:
+    made = writer()
+    made.labels[0x2000] = "g"
+    texts = ["s_branch 1", "s_nop 0", "s_cbranch_scc1 65533", "s_branch 65532", "s_call_b64 s[2:3], 1019", "s_nop 2"]
+    assert body_of(made, *texts) == [
+        "s_branch .LBB_1008", "s_nop 0", "s_cbranch_scc1 f", "s_branch f", "s_call_b64 s[2:3], g", "s_nop 2",
+    ]  # fmt: skip
+    assert made.labels == {0x1000: "f", 0x2000: "g", 0x1008: ".LBB_1008"}
+    for text, target in (("s_branch 32767", 0x1004 + 4 * 32767), ("s_branch 32768", 0x1004 - 4 * 32768)):
+        assert said_by(body_of, writer(), text) == (
+            f"{REFUSED}{text!r} at 0x1000 in f leads to {target:#x}, outside of it."
+        )
+
+
+def test_addresses_by_symbols() -> None:
+    """s_getpc_b64 gives the next instruction's address, 0x1004; a sum's offset counts from there to its literal."""
+    made = writer()
+    made.objects = [(0x3000, 0x20, "a")]
+    low, high = "s_add_u32 s4, s4, 0x2004", "s_addc_u32 s5, s5, 0"
+    pc = "s_getpc_b64 s[4:5]"
+    assert body_of(made, pc, low, high) == [
+        pc, "s_add_u32 s4, s4, a@rel32@lo+12", "s_addc_u32 s5, s5, a@rel32@hi+20",
+    ]  # fmt: skip
+    assert body_of(made, pc, "s_nop 0", low, "s_nop 1", high)[1:] == [
+        "s_nop 0", "s_add_u32 s4, s4, a@rel32@lo+16", "s_nop 1", "s_addc_u32 s5, s5, a@rel32@hi+28",
+    ]  # fmt: skip
+    assert body_of(made, pc, "s_add_u32 s4, s4, 0x2005", high)[1] == "s_add_u32 s4, s4, a@rel32@lo+13"
+    wide = "s_add_nc_u64 s[4:5], s[4:5], lit64(0x1ffc)"
+    assert body_of(made, pc, wide)[1:] == ["s_add_nc_u64 s[4:5], s[4:5], a@rel64+4"]
+    assert body_of(made, pc, "s_add_nc_u64 s[4:5], s[4:5], -4")[1:] == ["s_add_nc_u64 s[4:5], s[4:5], f@rel64+4"]
+    assert body_of(made, pc, "s_add_u32 s4, s4, -4", "s_addc_u32 s5, s5, -1")[1] == "s_add_u32 s4, s4, f@rel32@lo+4"
+    # a place within the function: a jump that is too far for s_branch
+    texts = [pc, "s_add_u32 s4, s4, 4", high]
+    assert body_of(made, *texts)[1:] == [
+        "s_add_u32 s4, s4, (.LBB_1008-.Lpc_1004)&4294967295", "s_addc_u32 s5, s5, (.LBB_1008-.Lpc_1004)>>32",
+    ]  # fmt: skip
+    assert (made.labels[0x1004], made.labels[0x1008]) == (".Lpc_1004", ".LBB_1008")
+    assert said_by(body_of, writer(), pc, "s_add_u32 s4, s4, 0x7000", high) == (
+        f"{REFUSED}f uses the address 0x8004 (made at 0x1000), where nothing is."
+    )
+    assert said_by(body_of, writer(), pc, low) == f"{REFUSED}what is done with {pc!r} at 0x1000 in f is not known."
+    near = [pc, *["s_nop 0"] * 6, low, high]
+    assert body_of(made, *near)[-1] == "s_addc_u32 s5, s5, a@rel32@hi+44"
+    far = [pc, *["s_nop 0"] * 7, low, high]
+    assert said_by(body_of, writer(), *far) == f"{REFUSED}what is done with {pc!r} at 0x1000 in f is not known."
+
+
+def test_words_that_the_loader_fills_in() -> None:
+    made = writer([("a", 0x3000, 8, D), ("f", 0x1000, 4, F), ("lost", 0x9000, 4, D)])
+    made.objects, made.labels = [(0x3000, 8, "a"), (0x3008, 8, "b c")], {0x1000: "f"}
+    value = lambda kind, symbol, addend: made.value(elf.Relocation(0x3010, kind, symbol, addend))  # noqa: E731
+    assert [value(13, "", addend) for addend in (0x3000, 0x3004, 0x3009, 0x1000)] == ["a", "a+4", '"b c"+1', "f"]
+    assert [value(3, "a", 0), value(3, "a", 4), value(3, "f", 0)] == ["a", "a+4", "f"]
+    assert said_by(value, 3, "none", 0) == f"{REFUSED}it needs the symbol none, which it does not have."
+    assert said_by(value, 1, "a", 0) == f"{REFUSED}it has a relocation of kind 1."
+    for kind, symbol, addend in ((13, "", 0x9000), (3, "lost", 0)):
+        assert said_by(value, kind, symbol, addend) == (
+            f"{REFUSED}a word at 0x3010 is to hold an address where nothing is."
+        )
+
+
+def test_a_function_with_its_lines() -> None:
+    made = writer()
+    made.labels = {0x1000: "f g", 0x1008: ".LBB_1008"}
+    body = [(each, each.text) for each in code_of("a", "b", "c", "d")]
+    rows = [lines.LineStart(*row) for row in ((0x1000, "x", 5, 1), (0x1004, "x", 5, 3), (0x1008, "x", 6, 2),
+                                              (0x100C, "y", 6, 0))]  # fmt: skip
+    made.function(binary.text._Function(0x1000, 0x1010, "f g"), body, rows, {"x": 1, "y": 2})
+    assert made.out == [
+        '\t.globl\t"f g"', "\t.p2align\t8", '\t.type\t"f g",@function', '"f g":', "\t.loc\t1 5 1", "\ta", "\tb",
+        ".LBB_1008:", "\t.loc\t1 6 2", "\tc", "\t.loc\t2 6 0", "\td", ".Lfunc_end_1000:",
+        '\t.size\t"f g", .Lfunc_end_1000-"f g"',
+    ]  # fmt: skip
+    made.out = []
+    made.function(binary.text._Function(0x1000, 0x1010, "f"), body[:1], rows[1:], {"x": 1, "y": 2})
+    assert made.out[4:] == ["\ta", ".Lfunc_end_1000:", "\t.size\tf, .Lfunc_end_1000-f"]
+
+
+def test_a_descriptor_as_directives() -> None:
+    made = writer(arch="gfx1100")
+    made.metadata = {"amdhsa.kernels": [7, {".name": "k", ".vgpr_count": 9, ".sgpr_count": -1},
+                                        {".symbol": "other.kd", ".vgpr_count": 3, ".sgpr_count": 2}]}  # fmt: skip
+    made.descriptor("k", bytes(64))
+    assert made.out[0] == "\t.amdhsa_kernel k"
+    assert made.out[-3:] == ["\t\t.amdhsa_next_free_vgpr 9", "\t\t.amdhsa_next_free_sgpr 0", "\t.end_amdhsa_kernel"]
+    assert len(made.out) == 4 + len(descriptor.directives(bytes(64), "gfx1100"))
+    made.descriptor("other", bytes(64))
+    assert made.out[-3:-1] == ["\t\t.amdhsa_next_free_vgpr 3", "\t\t.amdhsa_next_free_sgpr 2"]
+    assert said_by(made.descriptor, "none", bytes(64)) == f"{REFUSED}its metadata say nothing of the kernel none."
+    made.metadata = {"amdhsa.kernels": {".name": "k"}}
+    assert made.described() == []
+
+
+def test_kernels_of_both_wave_sizes() -> None:
+    made = writer(arch="gfx1100")
+    narrow, wide = bytes(56) + struct.pack("<H", 1 << 10) + bytes(6), bytes(64)
+    made.kernels = lambda: {"a": (0x1000, narrow), "b": (0x1000, wide)}
+    assert said_by(made.write) == f"{REFUSED}some of its kernels have waves of 32 lanes, others of 64."
+
+
+@pytest.mark.parametrize(
+    ("arch", "kernels", "lanes"),
+    [
+        ("gfx1100", {"k": 1 << 10}, 32), ("gfx1100", {"k": 0}, 64), ("gfx1100", {}, 32), ("gfx942", {"k": 1 << 10}, 64),
+        ("gfx942", {}, 64), ("gfx1100", {"k": 1 << 10, "m": 1 << 10}, 32),
+    ],
+)  # fmt: skip
+def test_a_whole_text(arch: str, kernels: dict[str, int], lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code of two sections, data that something leads to, lines of two files, and the metadata, in their order."""
+    asked: list[Any] = []
+
+    def decode(pieces: Any, arch: str, wave_size: int) -> list[decoder.Decoded]:
+        asked.append(([(at, len(code)) for at, code in pieces], arch, wave_size))
+        return code_of("s_branch 0", "s_endpgm") + code_of("a", "b", start=0x2000)
+
+    monkeypatch.setattr(decoder, "decode", decode)
+    monkeypatch.setattr(elf, "relocations", lambda raw: ())
+    monkeypatch.setattr(lines, "rows", lambda sections: [lines.LineStart(0x1004, "x.py", 3, 1),
+                                                         lines.LineStart(0x2000, "y.py", 4, 0)])  # fmt: skip
+    made = writer([("f", 0x1000, 8, F), ("g", 0x2000, 8, F), ("a", 0x3000, 4, D)], arch)
+    made.metadata = {"amdhsa.kernels": [{".name": name} for name in kernels], "other": "x"}
+    found = {
+        name: (0x1000, entered(0x1000)[:56] + struct.pack("<H", properties) + bytes(6))
+        for name, properties in kernels.items()
+    }
+    made.kernels = lambda: found
+    whole = made.write()
+    assert asked == [([(0x1000, 0x40), (0x2000, 0x20)], arch, lanes)]
+    assert (whole.arch, whole.files) == (arch, ("x.py", "y.py"))
+    text = whole.text.split("\n")
+    second = [*kernels][-1] if kernels else "g"  # a descriptor's own name counts
+    assert text[:21] == [
+        f'\t.amdgcn_target "amdgcn-amd-amdhsa--{arch}"', "\t.text", '\t.file 1 "x.py"', '\t.file 2 "y.py"',
+        "\t.globl\tf", "\t.p2align\t8", "\t.type\tf,@function", "f:", "\ts_branch .LBB_1004", ".LBB_1004:",
+        "\t.loc\t1 3 1", "\ts_endpgm", ".Lfunc_end_1000:", "\t.size\tf, .Lfunc_end_1000-f", f"\t.globl\t{second}",
+        "\t.p2align\t8", f"\t.type\t{second},@function", f"{second}:", "\t.loc\t2 4 0", "\ta", "\tb",
+    ]  # fmt: skip
+    at = text.index('\t.section\t".data","aw",@progbits')
+    assert [row for row in text[21:at] if "amdhsa_kernel" in row] == [
+        row for name in kernels for row in (f"\t.amdhsa_kernel {name}", "\t.end_amdhsa_kernel")
+    ]
+    assert text[at + 1 :] == [
+        "\t.p2align\t8", "\t.type\ta,@object", "a:", "\t.long\t0x3020100", "\t.size\ta, 4",
+        '\t.section\t".bss","aw",@nobits', "\t.amdgpu_metadata", json.dumps(made.metadata), "\t.end_amdgpu_metadata",
+        "",
+    ]  # fmt: skip

@@ -9,6 +9,7 @@
 // made for hostile bytes.
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static Any named(const char *name) {
 struct Instruction {
     uint64_t address;
     uint32_t size;
-    int decoded, same;
+    bool decoded, same;
     char text[LONGEST_TEXT];
 };
 
@@ -47,13 +48,13 @@ struct Piece {
 };
 
 static uint64_t number(const uint8_t *bytes) {
-    uint64_t value = 0;
-    for (int i = 7; i >= 0; i--) value = value << 8 | bytes[i];
+    uint64_t value;
+    memcpy(&value, bytes, sizeof value);  // both are little-endian
     return value;
 }
 
 static void *allocated(size_t size) {
-    void *found = calloc(size ? size : 1, 1);
+    void *found = calloc(size, sizeof(char));
     if (found == NULL) {
         fprintf(stderr, "no memory for %zu bytes\n", size);
         exit(3);
@@ -70,7 +71,7 @@ static struct Instruction read_one(const uint8_t *bytes, uint64_t size, uint64_t
     char text[LONGEST_TEXT] = "";
     size_t taken = next(disassembler, bytes, size, address, text, sizeof text);
     if (taken != 0 && taken <= size) {
-        made.decoded = 1;
+        made.decoded = true;
         made.size = (uint32_t)taken;
         for (char *p = text; *p; p++)
             if (*p == '\t' || *p == '\n') *p = ' ';
@@ -80,14 +81,14 @@ static struct Instruction read_one(const uint8_t *bytes, uint64_t size, uint64_t
 }
 
 static void decode(struct Piece *piece) {
-    piece->instructions = allocated((piece->size / 4 + 1) * sizeof(struct Instruction));
+    piece->instructions = allocated(piece->size / 4 * sizeof(struct Instruction));
     for (uint64_t at = 0; at + 4 <= piece->size; at += piece->instructions[piece->count++].size)
         piece->instructions[piece->count] = read_one(piece->bytes + at, piece->size - at, piece->address + at);
 }
 
 // Notes that LLVM refused a text, and prints nothing.
 static void ignore(Any diagnostic, void *refused) {
-    if (CALL(int, "LLVMGetDiagInfoSeverity", Any)(diagnostic) == 0) *(int *)refused = 1;
+    if (CALL(int, "LLVMGetDiagInfoSeverity", Any)(diagnostic) == 0) *(bool *)refused = true;
 }
 
 static const uint8_t *section(const uint8_t *elf, size_t size, const char *name, uint64_t *length) {
@@ -110,9 +111,9 @@ static const uint8_t *section(const uint8_t *elf, size_t size, const char *name,
 static Any machine;
 
 // Assembles a text; whether it could, with the first `size` bytes of its code in `into`.
-static int assembled(const char *text, size_t length, uint8_t *into, uint64_t size) {
+static bool assembled(const char *text, size_t length, uint8_t *into, uint64_t size) {
     Any context = CALL(Any, "LLVMContextCreate", void)();
-    int refused = 0;
+    bool refused = false;
     CALL(void, "LLVMContextSetDiagnosticHandler", Any, void (*)(Any, void *), void *)(context, ignore, &refused);
     Any module = CALL(Any, "LLVMModuleCreateWithNameInContext", const char *, Any)("again", context);
     CALL(void, "LLVMSetTarget", Any, const char *)(module, TRIPLE);
@@ -121,15 +122,15 @@ static int assembled(const char *text, size_t length, uint8_t *into, uint64_t si
     Any object = NULL;
     int failed = CALL(int, "LLVMTargetMachineEmitToMemoryBuffer", Any, Any, int, char **, Any *)(
         machine, module, OBJECT_FILE, &message, &object);
-    int good = 0;
+    bool good = false;
     if (!failed && !refused && object != NULL) {
         const uint8_t *elf = CALL(const uint8_t *, "LLVMGetBufferStart", Any)(object);
-        uint64_t length_of_code = 0;
+        uint64_t length_of_code;
         const uint8_t *code =
             section(elf, CALL(size_t, "LLVMGetBufferSize", Any)(object), ".text", &length_of_code);
         if (code != NULL && length_of_code >= size) {
             memcpy(into, code, size);
-            good = 1;
+            good = true;
         }
     }
     if (object != NULL) CALL(void, "LLVMDisposeMemoryBuffer", Any)(object);
@@ -141,12 +142,12 @@ static int assembled(const char *text, size_t length, uint8_t *into, uint64_t si
 // Whether an instruction was assembled to its own bytes. Into sources that an instruction of eight bytes (VOP3) does
 // not have, the second in bits 41 to 49 and the third in bits 50 to 58, LLVM up to 22 writes 0, and from 23 on the
 // number of the constant 0: no operand reads them. A literal may follow the eight bytes.
-static int same(const struct Instruction *one, const uint8_t *made, const uint8_t *given) {
+static bool same(const struct Instruction *one, const uint8_t *made, const uint8_t *given) {
     const uint64_t unused = 0x80ull << 41 | 0x80ull << 50;
-    if (!memcmp(made, given, one->size)) return 1;
-    if (one->size < 8 || memcmp(made + 8, given + 8, one->size - 8)) return 0;
+    if (!memcmp(made, given, one->size)) return true;
+    if (one->size < 8 || memcmp(made + 8, given + 8, one->size - 8)) return false;
     uint64_t other = number(made) ^ number(given);
-    if ((other & ~unused) || (number(given) & other)) return 0;
+    if ((other & ~unused) || (number(given) & other)) return false;
     struct Instruction again = read_one(made, one->size, one->address);
     return again.decoded && again.size == one->size && !strcmp(again.text, one->text);
 }
@@ -166,7 +167,7 @@ static void compare(struct Piece *piece, size_t first, size_t end) {
         if (one->decoded) at += sprintf(at, "%s\n", one->text);
     }
     at += sprintf(at, ".org %llu\n", (unsigned long long)size);
-    int good = assembled(text, (size_t)(at - text), made, size);
+    bool good = assembled(text, (size_t)(at - text), made, size);
     free(text);
     if (good)
         for (size_t i = first; i < end; i++) {
@@ -201,7 +202,7 @@ int main(int count, char **arguments) {
     }
     static const char *parts[] = {"TargetInfo", "Target", "TargetMC", "AsmPrinter", "AsmParser", "Disassembler"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char name[64];
+        char name[LONGEST_TEXT];
         snprintf(name, sizeof name, "LLVMInitializeAMDGPU%s", parts[i]);
         CALL(void, name, void)();
     }

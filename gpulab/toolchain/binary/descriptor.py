@@ -11,7 +11,7 @@ import struct
 from gpulab import architectures
 
 SIZE = 64
-_ENTRY, _RSRC3, _RSRC1, _RSRC2, _PROPERTIES, _PRELOAD = 16, 44, 48, 52, 56, 58
+_ENTRY, _RSRC3, _PROPERTIES = 16, 44, 56
 
 # Directive, first bit, width.
 _Fields = tuple[tuple[str, int, int], ...]

@@ -47,7 +47,7 @@ class _Reader:
             byte = self.number(1)
             value |= (byte & 127) << shift
             shift += 7
-            if byte < 128 or shift > 63:
+            if byte < 128 or shift == 70:  # ten bytes, of 64 bits
                 return value
 
     def signed(self) -> int:
@@ -56,7 +56,7 @@ class _Reader:
             byte = self.number(1)
             value |= (byte & 127) << shift
             shift += 7
-            if byte < 128 or shift > 63:
+            if byte < 128 or shift == 70:
                 return value - (1 << shift) if byte & 64 else value
 
     def text(self) -> str:
@@ -76,14 +76,14 @@ def rows(sections: Mapping[str, bytes]) -> list[LineStart]:
     found: list[LineStart] = []
     at = 0
     try:
-        while at + 4 < len(raw) and len(found) < _MOST_ROWS:
+        while at + 4 < len(raw):
             (length,) = struct.unpack_from("<I", raw, at)
             end = at + 4 + length
-            if length >= 0xFFFFFFF0 or end > len(raw):
+            if end > len(raw):
                 break
             _program(_Reader(raw, at + 4, end), sections, found)
             at = end
-    except (IndexError, ValueError, struct.error):
+    except (LookupError, ValueError, struct.error):
         return []
     return sorted(found)
 
@@ -91,8 +91,10 @@ def rows(sections: Mapping[str, bytes]) -> list[LineStart]:
 def _entries(reader: _Reader, sections: Mapping[str, bytes]) -> list[tuple[str, int]]:
     """One table of DWARF 5: (path, number of the folder) of each entry."""
     formats = [(reader.unsigned(), reader.unsigned()) for _ in range(reader.number(1))]
-    found = []
-    for _ in range(min(reader.unsigned(), 1 << 16)):
+    count, found = reader.unsigned(), []
+    if not formats:  # else each entry takes a byte at least
+        return []
+    for _ in range(count):
         path, folder = "", 0
         for content, form in formats:
             value: str | int
@@ -106,7 +108,7 @@ def _entries(reader: _Reader, sections: Mapping[str, bytes]) -> list[tuple[str, 
             elif form == _BLOCK:
                 value = reader.number(reader.unsigned())
             else:
-                value = reader.number(_FORMS[form]) if form in _FORMS else reader.number(1 << 40)
+                value = reader.number(_FORMS[form])
             if content == _PATH:
                 path = str(value)
             elif content == _DIRECTORY and isinstance(value, int):

@@ -21,7 +21,7 @@ from gpulab.toolchain import elf as elf_reader
 from gpulab.toolchain.binary import decoder, descriptor, lines
 from gpulab.toolchain.binary.decoder import Decoded
 
-_VERSIONS = {2: 4, 3: 5, 4: 6}  # ELFABIVERSION_AMDGPU_HSA_V4 to V6
+_VERSIONS = (2, 3, 4)  # ELFABIVERSION_AMDGPU_HSA_V4 to V6
 _SHARED_OBJECT = 3
 _ABS64, _RELATIVE64 = 3, 13  # R_AMDGPU_ABS64, R_AMDGPU_RELATIVE64
 _KERNEL = ".kd"
@@ -168,7 +168,7 @@ class _Writer:
                 raise _refused(f"the kernel {name} begins at {first:#x}, where there is no code")
             starts[first] = name, starts.get(first, ("", 0))[1]
         found = []
-        places = [*sorted(starts), 1 << 64]
+        places = [*sorted(starts), max((s.address + len(s.contents) for s in code), default=0)]
         for place, following in itertools.pairwise(places):
             name, size = starts[place]
             end = next(s.address + len(s.contents) for s in code if s.address <= place < s.address + len(s.contents))
@@ -227,7 +227,7 @@ class _Writer:
         """The symbol that an address belongs to, and how far behind it; ("", 0) if to none."""
         if code and address in self.labels:
             return self.labels[address], 0
-        at = bisect.bisect_right(self.objects, (address, 1 << 64, "")) - 1
+        at = bisect.bisect_right(self.objects, address, key=lambda each: each[0]) - 1
         if at >= 0:
             start, size, name = self.objects[at]
             if start <= address <= start + size:
@@ -244,7 +244,7 @@ class _Writer:
             text = named.get(each.address, each.text)
             jump = _BRANCH.match(text)
             if jump:
-                distance = (int(jump[2]) + (1 << 15) & 0xFFFF) - (1 << 15)
+                distance = (int(jump[2]) & 0xFFFF ^ 0x8000) - 0x8000
                 text = f"{jump[1]} {self.label(each.address + 4 + 4 * distance, inside, each, function)}"
             yield each, text
 
@@ -323,8 +323,6 @@ class _Writer:
                     operand = f"({symbol}-{after})" + ("&4294967295" if half == "lo" else ">>32")
                 found[each.address] = f"{text[: text.rindex(', ')]}, {operand}"
                 distance += 8
-                if each is parts[1] or each is parts[2]:
-                    return
             else:
                 distance += 4
 
@@ -337,11 +335,11 @@ class _Writer:
     ) -> None:
         name = _name(function.name)
         self.out += [f"\t.globl\t{name}", "\t.p2align\t8", f"\t.type\t{name},@function", f"{name}:"]
-        place = (0, 0)
+        place: tuple[int, int] | None = None
         for each, text in body:
             if each.address != function.start and each.address in self.labels:
                 self.out.append(f"{self.labels[each.address]}:")
-            at = bisect.bisect_right(rows, (each.address, "\U0010ffff", 0, 0)) - 1
+            at = bisect.bisect_right(rows, each.address, key=lambda row: row.address) - 1
             if at >= 0 and (rows[at].line, files[rows[at].file]) != place:
                 row = rows[at]
                 place = row.line, files[row.file]
@@ -383,7 +381,8 @@ class _Writer:
             for address, size, name in inside:
                 if name.startswith(".Lat_") and not self.is_used(name, placed):
                     continue
-                align = min(address & -address or 256, 256).bit_length() - 1
+                lowest = (address | 256) & -(address | 256)  # the bit that decides the alignment, at most 256
+                align = lowest.bit_length() - 1
                 quoted = _name(name)
                 self.out += [f"\t.p2align\t{align}", f"\t.type\t{quoted},@object", f"{quoted}:"]
                 self.contents(section, address, size, placed)

@@ -21,7 +21,7 @@ INLINE T exp_of(T x) {
 template <typename T>
 INLINE T exp2_of(T x) {
   using N = Number<T>;
-  T y = limited(x, (T)(-3 * N::bias), (T)(2 * N::bias));
+  T y = limited(x, (T)-0x1p12, (T)0x1p12);
   T k = nearest(y);
   T r = (y - k) * N::ln2;
   T p = fused(r * r, polynomial(r, N::exp), r) + 1;
@@ -109,9 +109,8 @@ INLINE T log10_of(T x) {
 template <typename T>
 INLINE T log1p_of(T x) {
   Pair<T> u = sum_of((T)1, x);
-  bool plain = x > -1 && x < infinity<T>();
-  T result = log_plus(u.high, plain ? u.low / u.high : (T)0);
-  return magnitude(x) < Number<T>::tiny * Number<T>::tiny ? x : result;
+  T result = log_plus(u.high, u.low / u.high);
+  return x == 0 ? x : result;
 }
 
 // ---- circular functions: x = k pi/2 + r, r as a pair ----------------------------------------------------------------
@@ -146,45 +145,42 @@ INLINE Reduced<float> reduce_large(float x) {
   u64 turns = ((u64)(m * w0) << 32) + (u64)m * w1 + ((u64)m * w2 >> 32);  // 2^64 are four quadrants
   u64 quadrant = (turns + (1ull << 61)) >> 62;
   i64 f = (i64)(turns << 2);
-  float high = (float)f, low = (float)(f - (i64)high);
-  if (f >= 0x7fffffc000000000ll) low = 0;  // rounded up to 2^63, which i64 cannot hold
+  float high = (float)f;
+  float low = (float)(i64)((u64)f - ((u64)(i64)(0.5f * high) << 1));  // i64 cannot hold 2^63, which f may round to
   constexpr float scale = 0x1p-64f;
   Pair<float> p = product_of(high * scale, Number<float>::pi_half);
   p.low += high * scale * Number<float>::pi_half_low + low * scale * Number<float>::pi_half;
-  bool negative = x < 0;
+  bool negative = __builtin_signbit(x);
   return {{negative ? -p.high : p.high, negative ? -p.low : p.low}, (int)(negative ? 4 - quadrant : quadrant) & 3};
+}
+// 64 bits of 2/pi, from a bit of a word on.
+INLINE u64 digits(int word, int bit) {
+  return two_over_pi_longs[word] << bit | two_over_pi_longs[word + 1] >> 1 >> (63 - bit);
 }
 INLINE Reduced<double> reduce_large(double x) {
   u64 bits = bits_of(x);
   u64 m = (bits & 0xfffffffffffffull) | 0x10000000000000ull;
-  int start = (int)(bits >> 52 & 2047) - 1023 - 52 - 2 + 64;
-  start = start > 1033 ? 1033 : start;  // infinity and NaN: any place inside the table
+  int start = (int)(bits >> 52 & 2047) - 1023 - 52 - 2 + 64;  // of infinity and NaN 1034: inside the table too
   int word = start >> 6, shift = start & 63;
-  u64 w[3];
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 3; ++i) {
-    u64 here = two_over_pi_longs[word + i], next = two_over_pi_longs[word + i + 1];
-    w[i] = here << shift | (next >> 1 >> (63 - shift));
-  }
-  u128 turns = ((u128)(m * w[0]) << 64) + (u128)m * w[1] + ((u128)m * w[2] >> 64);  // 2^128 are four quadrants
+  u64 w0 = digits(word, shift), w1 = digits(word + 1, shift), w2 = digits(word + 2, shift);
+  u128 turns = ((u128)(m * w0) << 64) + (u128)m * w1 + ((u128)m * w2 >> 64);  // 2^128 are four quadrants
   u64 quadrant = ((u64)(turns >> 64) + (1ull << 61)) >> 62;
   u128 f = turns << 2;
   bool below = (i64)(u64)(f >> 64) < 0;
   f = below ? -f : f;
   u64 top = (u64)(f >> 64), bottom = (u64)f;
-  int zeros = top ? __builtin_clzll(top) : 64;
-  u64 t = zeros == 64 ? bottom : zeros == 0 ? top : top << zeros | bottom >> (64 - zeros);
+  int zeros = __builtin_clzll(top);  // no number of 53 bits is as near to a quarter turn as 2^-64 of one
+  u64 t = top << zeros | (bottom >> 1 >> (63 - zeros));
   double high = scaled((double)(t & ~0x7ffull), -64 - zeros), low = scaled((double)(t & 0x7ff), -64 - zeros);
   Pair<double> p = product_of(high, Number<double>::pi_half);
   p.low += high * Number<double>::pi_half_low + low * Number<double>::pi_half;
-  bool negative = (x < 0) != below;
-  return {{negative ? -p.high : p.high, negative ? -p.low : p.low}, (int)(x < 0 ? 4 - quadrant : quadrant) & 3};
+  bool left = __builtin_signbit(x), negative = left != below;
+  return {{negative ? -p.high : p.high, negative ? -p.low : p.low}, (int)(left ? 4 - quadrant : quadrant) & 3};
 }
 template <typename T>
 INLINE Reduced<T> reduce(T x) {
   using N = Number<T>;
-  constexpr T limit = (T)(1 << (N::mantissa == 23 ? 16 : 20));
-  if (magnitude(x) < limit) {
+  if (magnitude(x) < N::large_angle) {
     T k = nearest(x * N::two_over_pi);
     T first = fused(-k, N::pi_half, x);  // exact
     Pair<T> second = product_of(k, N::pi_half_low);
@@ -249,7 +245,7 @@ INLINE T cospi_of(T x) {
   Reduced<T> a = reduce_half_turns(x);
   T y = a.quadrant & 1 ? sine_of(a.r) : cosine_of(a.r);
   y = (a.quadrant + 1) & 2 ? -y : y;
-  return magnitude(x) < infinity<T>() ? y + 0 : not_a_number<T>();
+  return y + 0;
 }
 
 // ---- inverse circular functions -------------------------------------------------------------------------------------
@@ -277,12 +273,11 @@ INLINE T atan2_of(T y, T x) {
   bool steep = ay > ax;
   T large = steep ? ay : ax, small = steep ? ax : ay;
   if (small == infinity<T>()) large = small = 1;
-  T scale = large > N::overflow_guard ? N::scale_down : large < N::underflow_guard ? N::scale_up : (T)1;
-  if (large == infinity<T>()) scale = 1;
-  large *= scale, small *= scale;
+  if (large > N::overflow_guard) large *= N::scale_down, small *= N::scale_down;
+  if (large < N::underflow_guard) large *= N::scale_up, small *= N::scale_up;
   bool middle = small > (T)0.41421356237309503 * large;
   T numerator = middle ? small - large : small, denominator = middle ? small + large : large;
-  T t = large == 0 ? (T)0 : large == infinity<T>() ? (T)0 : atan_small(numerator / denominator);
+  T t = large == 0 ? (T)0 : atan_small(numerator / denominator);
   // The angle is base + t up to here; then mirrored at pi/4 and at pi/2, the base being a multiple of pi/4.
   int eighths = middle ? 1 : 0;
   if (steep) eighths = 2 - eighths, t = -t;
@@ -326,7 +321,7 @@ INLINE T acos_of(T x) {
     return d.high + (d.low + (N::pi_half_low - tail));
   }
   Pair<T> d = ordered_sum_of(N::pi, -doubled);
-  return x > 0 ? doubled + tail : d.high + (d.low + (N::pi_low - tail));
+  return __builtin_signbit(x) ? d.high + (d.low + (N::pi_low - tail)) : doubled + tail;
 }
 
 // ---- hyperbolic functions and their inverses ------------------------------------------------------------------------
@@ -374,6 +369,11 @@ INLINE T atanh_of(T x) {
 // Cube root: a third of the exponent from the bits, then two of Halley's steps, each of which cubes the error (6 % at
 // first, then 2e-12), and one of Newton's, which squares it, with an exact residual.
 template <typename T>
+INLINE T halley_step(T t, T m) {
+  T cube = t * t * t;
+  return t * (cube + 2 * m) / (2 * cube + m);
+}
+template <typename T>
 INLINE T cbrt_of(T x) {
   T a = magnitude(x);
   if (!(a > 0 && a < infinity<T>())) return x;
@@ -382,11 +382,7 @@ INLINE T cbrt_of(T x) {
   int third = (e + 1536) / 3 - 512, rest = e - 3 * third;  // 0, 1, 2
   m = scaled(m, rest);                                     // 1/2 to 4
   T t = fused((T)-0.058, m * m, fused((T)0.46, m, (T)0.58));
-#pragma clang loop unroll(full)
-  for (int i = 0; i < 2; ++i) {
-    T cube = t * t * t;
-    t = t * (cube + 2 * m) / (2 * cube + m);
-  }
+  t = halley_step(halley_step(t, m), m);
   Pair<T> square = product_of(t, t);
   T residual = fused(square.high, t, -m) + square.low * t;
   t = t - residual / (3 * square.high);
@@ -394,13 +390,13 @@ INLINE T cbrt_of(T x) {
 }
 template <typename T>
 INLINE T powi_of(T x, int n) {
-  u32 left = n < 0 ? 0u - (u32)n : (u32)n;
+  u32 sign = (u32)(n >> 31), left = ((u32)n ^ sign) - sign;
   T result = 1;
   for (; left; left >>= 1) {
     if (left & 1) result *= x;
     x *= x;
   }
-  return n < 0 ? 1 / result : result;
+  return sign ? 1 / result : result;
 }
 // The square root of a sum of squares, scaled so that none overflows or vanishes.
 template <typename T>
@@ -409,11 +405,11 @@ INLINE T norm_of(T a, T b, T c, T d, bool inverse) {
   a = magnitude(a), b = magnitude(b), c = magnitude(c), d = magnitude(d);
   bool infinite = a == infinity<T>() || b == infinity<T>() || c == infinity<T>() || d == infinity<T>();
   T largest = larger(larger(a, b), larger(c, d));
-  T scale = largest > N::overflow_guard ? N::scale_down : largest < N::underflow_guard ? N::scale_up : (T)1;
-  T back = largest > N::overflow_guard ? N::scale_up : largest < N::underflow_guard ? N::scale_down : (T)1;
+  bool high = largest > N::overflow_guard, low = largest < N::underflow_guard;
+  T scale = high ? N::scale_down : low ? N::scale_up : (T)1, back = high ? N::scale_up : low ? N::scale_down : (T)1;
   a *= scale, b *= scale, c *= scale, d *= scale;
   Pair<T> sum = product_of(a, a);
-  T more[3] = {b, c, d};
+  T more[] = {b, c, d};
 #pragma clang loop unroll(full)
   for (int i = 0; i < 3; ++i) {
     Pair<T> p = product_of(more[i], more[i]), s = sum_of(sum.high, p.high);
@@ -426,7 +422,7 @@ INLINE T norm_of(T a, T b, T c, T d, bool inverse) {
 
 // ---- remainders: exact, by long division of the mantissas -----------------------------------------------------------
 
-// A mantissa with its leading bit in place, denormal numbers too; their exponents go below 1.
+// The mantissa of x > 0 with its leading bit in place, denormal numbers too; their exponents go below 1.
 template <typename T>
 INLINE typename Number<T>::Bits normal_mantissa(T x, int* exponent) {
   using N = Number<T>;
@@ -434,7 +430,7 @@ INLINE typename Number<T>::Bits normal_mantissa(T x, int* exponent) {
   constexpr Bits one = (Bits)1 << N::mantissa;
   Bits bits = bits_of(x), m = bits & (one - 1);
   int e = (int)(bits >> N::mantissa);
-  int room = e ? 0 : __builtin_clzll((u64)m | 1) - (63 - N::mantissa);
+  int room = e ? 0 : __builtin_clzll((u64)m) - (63 - N::mantissa);
   *exponent = e ? e : 1 - room;
   return e ? m | one : m << room;
 }
@@ -456,7 +452,7 @@ INLINE T long_division(T x, T y, u32* quotient) {
   if (mx == 0) return 0;
   int room = __builtin_clzll((u64)mx) - (63 - N::mantissa), e = ey - room;
   mx <<= room;
-  return from_bits<T>(e >= 1 ? mx + ((Bits)(e - 1) << N::mantissa) : mx >> (1 - e));
+  return from_bits<T>(e > 0 ? mx + ((Bits)(e - 1) << N::mantissa) : mx >> (1 - e));
 }
 template <typename T>
 INLINE T fmod_of(T x, T y) {
@@ -473,14 +469,13 @@ INLINE T remquo_of(T x, T y, int* quotient) {
   if (!(a < infinity<T>()) || !(b > 0)) return not_a_number<T>();
   u32 q = 0;
   T r = a;
-  if (b < infinity<T>()) {
-    if (a >= b) r = long_division(a, b, &q);
-    T gap = b - r;
-    if (r > gap || (r == gap && (q & 1))) r = -gap, ++q;
-  }
+  if (a >= b) r = long_division(a, b, &q);
+  T gap = b - r;
+  if (r > gap || (r == gap && (q & 1))) r = -gap, ++q;
   q &= 0x7fffffff;
-  *quotient = (x < 0) != (y < 0) ? -(int)q : (int)q;
-  return __builtin_signbit(x) ? -r : r;
+  bool below = __builtin_signbit(x), below_y = __builtin_signbit(y);
+  *quotient = below != below_y ? -(int)q : (int)q;
+  return below ? -r : r;
 }
 template <typename T>
 INLINE T nextafter_of(T x, T y) {
@@ -489,5 +484,6 @@ INLINE T nextafter_of(T x, T y) {
   if (x == y) return y;
   if (x == 0) return with_sign(from_bits<T>(1), y);
   Bits bits = bits_of(x);
-  return from_bits<T>((x > 0) == (y > x) ? bits + 1 : bits - 1);
+  bool below = __builtin_signbit(x);
+  return from_bits<T>(below != (y > x) ? bits + 1 : bits - 1);
 }

@@ -18,9 +18,10 @@ struct Number<float> {
   using Bits = u32;
   using SignedBits = i32;
   static constexpr int mantissa = 23, bias = 127;
-  static constexpr float largest_exp = 100, smallest_exp = -110;  // beyond these exp is inf or 0
+  static constexpr float largest_exp = 100.0f, smallest_exp = -110.0f;  // beyond these exp is inf or 0
   static constexpr float one_rounds = 9.1f;                         // exp(-2x) is lost beside 1 above this
   static constexpr float tiny = 0x1p-14f, huge = 0x1p13f;           // squares vanish beside 1; 1 beside squares
+  static constexpr float large_angle = 0x1p16f;                     // from here on x is reduced by long products
   static constexpr float scale_up = 0x1p+80f, scale_down = 0x1p-80f;
   static constexpr float overflow_guard = 0x1p+60f, underflow_guard = 0x1p-50f;
   // Constants as a sum of two numbers.
@@ -54,9 +55,10 @@ struct Number<double> {
   using Bits = u64;
   using SignedBits = i64;
   static constexpr int mantissa = 52, bias = 1023;
-  static constexpr double largest_exp = 720, smallest_exp = -760;
+  static constexpr double largest_exp = 720.0, smallest_exp = -760.0;
   static constexpr double one_rounds = 19.1;
   static constexpr double tiny = 0x1p-28, huge = 0x1p28;
+  static constexpr double large_angle = 0x1p20;
   static constexpr double scale_up = 0x1p+600, scale_down = 0x1p-600;
   static constexpr double overflow_guard = 0x1p+500, underflow_guard = 0x1p-450;
   static constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
