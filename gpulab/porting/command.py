@@ -98,7 +98,6 @@ def _one(file: str, asked: argparse.Namespace) -> tuple[Translation, dict[str, d
         stream = getattr(sys.stdout, "buffer", None)
         if stream is not None:
             stream.write(data)
-            stream.flush()
         else:
             sys.stdout.write(translation.text)
     if asked.print_stats or asked.examine:

@@ -200,7 +200,7 @@ def library(word: str, search: Sequence[str] = ()) -> list[str]:
         f"there is no library {name} here; beside those of C and C++ there are {there}"
         + (f"; it is not in {', '.join(search)} either." if search else "."),
         "one that you have built is found in the folder that -L names; the system's own folders are not searched, so "
-        "name them too: -L/usr/lib/x86_64-linux-gnu." if search or name else "",
+        "name them too: -L/usr/lib/x86_64-linux-gnu.",
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpulab.errors import InternalError
+from gpulab.virtual_gpu import libraries
 from gpulab.virtual_gpu.libraries import library
 from gpulab.virtual_gpu.libraries.library import Library, Prototype, Status
 
@@ -107,3 +108,10 @@ def test_libraries_of_more_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "gpulab_ab" / "__init__.py").write_text(PACKAGE.format(file="aa", always=False))
     with pytest.raises(InternalError, match="gpulab_ab and gpulab_aa are both libaa"):
         library.found.__wrapped__()
+
+
+def test_what_functions_return_where_the_library_is_not_there() -> None:
+    """hipErrorNotSupported (hip_runtime_api.h), no text, no device, no pointer, a structure of zeros."""
+    hip = next(each for each in libraries.found() if each.file == "amdhip64").linked().functions
+    names = ("hipMalloc", "hipGetErrorName", "hipGetStreamDeviceId", "__hipRegisterFatBinary", "hipCreateChannelDesc")
+    assert [hip[name] for name in names] == [801, "", -1, 0, 0]

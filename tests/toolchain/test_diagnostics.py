@@ -547,6 +547,19 @@ def test_a_note_stands_below_its_error_with_its_own_line() -> None:
     )
 
 
+def test_further_lines_belong_to_the_note_before_them() -> None:
+    log = (
+        "cell.hip:1:2: error: m\n    | of m\ncell.hip:2:1: note: n\n    | of n\ncell.hip:3:1: note: o\n    | of o\n"
+        "    | more of o"
+    )
+    (found,) = diagnostics.parse(log, diagnostics.Source("one\ntwo\nthree"))
+    assert found.rendered == (
+        "cell.hip:1:2: error: m\n    | of m\n    one\n     ^\n"
+        "cell.hip:2:1: note: n\n    | of n\n    two\n    ^\n"
+        "cell.hip:3:1: note: o\n    | of o\n    | more of o\n    three\n    ^"
+    )
+
+
 def test_three_notes_are_shown_at_most() -> None:
     source = "".join(f"__device__ void f(int* x{', int' * more}) {{}}\n" for more in range(5))
     with pytest.raises(CompileError) as caught:

@@ -160,8 +160,8 @@ class Accesses:
                 assert parts.destination is not None
                 assert isinstance(parts.destination.value, Register)
                 register = parts.destination.value
-                first = register.index + (ACC if register.file == "a" else 0) + which * (total // 4)
-                if which == 0 and row.two_address:
+                first = register.index + (ACC if register.file == "a" else 0)
+                if row.two_address:
                     values = self._load(chunk, access)
                     second = self._load(chunk, self._access(chunk, item, row, address, offsets[1], 1, total))
                     for w, value in enumerate(values + second):
