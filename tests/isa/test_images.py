@@ -378,6 +378,29 @@ def test_what_the_descriptor_says_of_the_size(arch):
     assert [int(found.v[4 + n][0]) for n in range(4)] == [19, 7, 5, 1]
 
 
+@pytest.mark.parametrize("arch", DEVICES)
+def test_an_image_may_begin_at_a_later_layer(arch):
+    """Of five layers those from the third on (bits 144 and up): three, the first of which is 0."""
+    words = descriptor(arch, "2d_array", "32_float", (19, 7, 5))
+    words[4] |= 2 << 16
+    image = random_image("32_float", (19, 7, 5))
+    found = run(
+        arch,
+        setup(words)
+        + f"""
+        v_mov_b32 v1, 3
+        v_mov_b32 v2, 1
+        v_mov_b32 v3, v0
+        image_load v4, [v1, v2, v3], s[8:15] dmask:0x1 dim:SQ_RSRC_IMG_2D_ARRAY
+        image_get_resinfo v[5:8], v2, s[8:15] dmask:0xf dim:SQ_RSRC_IMG_2D_ARRAY
+        {WAIT.get(arch, "s_waitcnt vmcnt(0)")}
+        """,
+        data=padded(image),
+    )
+    assert found.floats(4)[:4].tolist() == [*image[2:, 1, 3, 0].tolist(), 0.0]
+    assert [int(found.v[5 + n][0]) for n in range(4)] == [19, 7, 3, 1]
+
+
 def test_lanes_that_are_not_active_keep_their_values_and_touch_nothing():
     """Lanes 8 to 31 are off: their coordinates are NaN."""
     found = run(
