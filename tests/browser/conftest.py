@@ -7,10 +7,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.browser import gallery as galleries
+from tests.browser import modules
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 TEST_SECONDS = 240
 
@@ -51,3 +56,9 @@ def gallery(browser_gallery: galleries.Gallery, request: pytest.FixtureRequest) 
             for context in browser_gallery.browser.contexts:
                 context.close()
     assert browser_gallery.problems == []
+
+
+@pytest.fixture
+def page(gallery: galleries.Gallery) -> Page:
+    """An empty page beside the instruments' modules; files that ask for another have a `page` of their own."""
+    return modules.beside(gallery, modules.STATIC)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from gpulab import views
 from tests.browser.gallery import Gallery
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
+STATIC = Path(views.__file__).parent / "static"
 PLACE = "http://gpulab.test/"
 KINDS = {".js": "text/javascript", ".json": "application/json", ".css": "text/css"}
 
@@ -30,3 +33,8 @@ def beside(gallery: Gallery, folder: Path) -> Page:
     made.route("**/*", asked)
     made.goto(PLACE)
     return made
+
+
+def asking(tools: str) -> Callable[[Page, str], Any]:
+    """A function that runs the body of a script in a page, behind `tools`, and gives what it returns."""
+    return lambda page, body: page.evaluate(f"async () => {{ {tools} {body} }}")

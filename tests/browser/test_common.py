@@ -5,19 +5,15 @@ Expected are the ARIA Authoring Practices' keys, WCAG's rule on names, and place
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from gpulab import views
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-STATIC = Path(views.__file__).parent / "static"
 TOOLS = """
 const m = await import("./common.js");
 const {el, svg} = m;
@@ -26,15 +22,7 @@ const key = (node, name) => !node.dispatchEvent(new KeyboardEvent("keydown", {ke
     cancelable: true}));
 const said = (node) => Object.fromEntries([...node.attributes].map((one) => [one.name, one.value]));
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_elements(page: Page) -> None:

@@ -3,19 +3,13 @@ Practices for tree grids."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from gpulab import views
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-STATIC = Path(views.__file__).parent / "static"
 TOOLS = """
 const m = await import("./lines.js");
 const host = document.body.appendChild(document.createElement("div"));
@@ -39,15 +33,7 @@ const here = () => document.activeElement.getAttribute("aria-label");
 const key = (name) => !(document.activeElement === document.body ? lines()[0] : document.activeElement).dispatchEvent(
     new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true}));
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_rows_and_cells(page: Page) -> None:

@@ -3,13 +3,9 @@ share a name, and for how many points the way up to their roofs is drawn."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-from tests.browser.test_stepper_values import STATIC
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -36,15 +32,7 @@ const texts = (host, selector) => [...host.querySelectorAll(selector)].map((one)
 const labels = (host, kind) => [...host.querySelectorAll(`.gpulab-roof-${kind}`)].map((one) =>
     one.getAttribute("aria-label"));
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_prefixes(page: Page) -> None:

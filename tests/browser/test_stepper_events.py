@@ -3,13 +3,9 @@ what they are asked for. The expected sentences are written out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-from tests.browser.test_stepper_values import STATIC
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -39,15 +35,7 @@ const say = (instructions, {step = 0, lane = 3, state = {accesses: []}, ...more}
 };
 const access = (action, lanes, ...addresses) => ({space: "lds", action, bytes: 4, lanes, addresses});
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_what_is_read_and_written(page: Page) -> None:

@@ -6,19 +6,13 @@ listbox.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from gpulab import views
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-STATIC = Path(views.__file__).parent / "static"
 TOOLS = """
 const { list } = await import("./stepper_list.js");
 document.head.appendChild(document.createElement("style")).textContent =
@@ -47,15 +41,7 @@ const scrolled = async (made, top) => { made.box.scrollTop = top; await frame();
 const key = (made, name) => !made.box.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true,
     cancelable: true}));
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_the_box_and_its_rows(page: Page) -> None:

@@ -3,13 +3,9 @@ hand: a margin of 8 pixels at each side, lanes from 56 (none) up to 12 (all)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-from tests.browser.test_stepper_values import STATIC
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -27,15 +23,7 @@ const drawn = (wave, available) => {
 const said = (node, ...names) => names.map((name) => node.getAttribute(name));
 const paths = (part, kind) => [...part.nodes.querySelectorAll(`.gpulab-${kind}`)].map((one) => one.getAttribute("d"));
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_the_whole_picture(page: Page) -> None:

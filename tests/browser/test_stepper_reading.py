@@ -8,30 +8,19 @@ from __future__ import annotations
 
 import json
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gpulab import views
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-STATIC = Path(views.__file__).parent / "static"
 (WORD,) = struct.unpack("<I", struct.pack("<f", -1e20))
 AS = {
     "f32": "-100000000000000000000", "u32": str(WORD), "bits": str(WORD - (1 << 32)), "hex": f"{WORD:#x}",
 }  # fmt: skip
 REGISTERS = ["v0", "v1", "v2", "v3", "v4", "s0", "s1", "vcc", "exec"]
 VECTORS = 5
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
 
 
 def one(text: str, *operands: str, kind: str = "vector") -> dict[str, Any]:

@@ -3,13 +3,9 @@ come first and what they say."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-from tests.browser.test_stepper_values import STATIC
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -46,15 +42,7 @@ const whole = () => [...part.nodes.querySelectorAll("dl > div")].map((one) => [o
     ...[...one.children].map((part) => part.textContent)]);
 const more = part.nodes.querySelector("button");
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_registers_of_the_step_come_first(page: Page) -> None:

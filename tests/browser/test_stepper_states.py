@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-from tests.browser.test_stepper_values import STATIC
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -39,11 +35,6 @@ const model = {
 };
 const states = m.statesOf(model, {size: 2, vectors: 2, count: TOTAL});
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
 
 
 def told(page: Page, body: str, count: int = 5, total: int = 1000) -> Any:

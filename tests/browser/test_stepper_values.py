@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gpulab import views
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-STATIC = Path(views.__file__).parent / "static"
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
 
 
 def each(page: Page, call: str, cases: list[Any]) -> list[Any]:

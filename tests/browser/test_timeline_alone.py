@@ -5,13 +5,9 @@ The picture is 838 pixels wide: 118 for names, 708 for the time, 12 at the right
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.browser.gallery import Gallery
-from tests.browser.modules import beside
-from tests.browser.test_stepper_values import STATIC
+from tests.browser.modules import asking
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -34,15 +30,7 @@ const press = (host, title) => { host.querySelector(`[aria-label="${title}"]`).c
 const thing = (host, k) => host.querySelector(`[data-id="${k}"]`);
 const click = (node) => node.dispatchEvent(new MouseEvent("click", {bubbles: true}));
 """
-
-
-@pytest.fixture
-def page(gallery: Gallery) -> Page:
-    return beside(gallery, STATIC)
-
-
-def told(page: Page, body: str) -> Any:
-    return page.evaluate(f"async () => {{ {TOOLS} {body} }}")
+told = asking(TOOLS)
 
 
 def test_times_and_sizes_in_words(page: Page) -> None:
