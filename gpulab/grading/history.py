@@ -132,7 +132,7 @@ class Progress:
     @property
     def text(self) -> str:
         rows = [(each.lesson, f"{each.id}: {each.title}", each.state, each.note, each.found) for each in self.entries()]
-        width = len(max((row[1] for row in rows), key=len, default=""))
+        width = max((len(row[1]) for row in rows), default=0)
         lines = [f"{self.solved} of {len(rows)} exercises solved"]
         if self.message:
             lines.insert(0, self.message)

@@ -96,7 +96,7 @@ class Verdict:
     @property
     def text(self) -> str:
         """The whole report as plain text, at most 100 columns wide where it can be broken."""
-        width = len(max((row.label for row in self.rows), key=len, default="")) + 2
+        width = max((len(row.label) for row in self.rows), default=0) + 2
         parts = [self.headline]
         for row in self.rows:
             indent = " " * (width + 2)
