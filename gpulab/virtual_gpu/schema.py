@@ -390,7 +390,7 @@ LANE_COUNTS = _structure(
     "Of one segment, when profiling: how many lanes of a wave were active; `lately` joins `lanes` every 128 times.",
     """
     u64 full: how often all lanes were active
-    u64 partial: how often not all of them
+    u64 partial: how often not all of them, or more: it says when `lately` has to join
     u8[64] lately: of the latter, how often each lane was, lately
     u64[64] lanes: and until then
     """,

@@ -7,14 +7,14 @@ from gpulab.virtual_gpu.isa.expression import u32
 from gpulab.virtual_gpu.isa.instruction import Literal, Register, Symbol
 from gpulab.virtual_gpu.isa.row import Control
 from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate.counting import Counting
 from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, CLOCKS, Decoded, hardware_field, index_mode, scalar_number
 from gpulab.virtual_gpu.translate.emitter import ZERO, Integer, Value, signed
-from gpulab.virtual_gpu.translate.frame import Frame
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.structure import fence_of, label_of, stops
 
 
-class Branching(Frame):
+class Branching(Counting):
     """Emits them."""
 
     def _control(self, decoded: Decoded, row: Control, mode: Mode) -> bool:

@@ -143,11 +143,15 @@ class Frame(Structure):
             e.lines, e.entry_lines, self._back_edges = piece.lines, piece.entry_lines, piece.back_edges
             self.crosslane.new_function()
 
-    def _count(self, array: Value, number: int) -> Value:
+    def _count(self, number: int, times: Value) -> None:
+        """Count executions of a block."""
+        self._add(self.emitter.let(f"getelementptr i64, ptr {self.counters}, i64 {number}"), times)
+
+    def _add(self, place: Value, amount: Value) -> Value:
+        """Add to the 64 bits at a place; the sum."""
         e = self.emitter
-        address = e.let(f"getelementptr i64, ptr {array}, i64 {number}")
-        total = e.let(f"add i64 {e.let(f'load i64, ptr {address}')}, 1")
-        e.do(f"store i64 {total}, ptr {address}")
+        total = e.let(f"add i64 {e.let(f'load i64, ptr {place}')}, {amount}")
+        e.do(f"store i64 {total}, ptr {place}")
         return total
 
     def _live(self, index: int) -> Live:

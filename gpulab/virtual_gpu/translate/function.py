@@ -22,7 +22,7 @@ from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory
 from gpulab.virtual_gpu.translate import images, layout, matrix
 from gpulab.virtual_gpu.translate.captured import Gathered
 from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, Decoder, bits, is_dpp, words
-from gpulab.virtual_gpu.translate.emitter import Value, signed
+from gpulab.virtual_gpu.translate.emitter import Integer, Value
 from gpulab.virtual_gpu.translate.frame import Piece
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
@@ -70,7 +70,7 @@ class _Function(Phases, Pieces):
                 mode = next(iter(self.modes.values()))
             whole = self.run.whole
             self.run.whole = not self._sweep(block, mode, numbers[block]) and whole  # what one does the other need not
-            self._count(self.counters, numbers[block])
+            self._count(numbers[block], Integer(1))
             self._open_segment()
             ended = False
             for index in body:
@@ -119,37 +119,6 @@ class _Function(Phases, Pieces):
             cut[block] = around
         heads = {t for block, targets in self.successors.items() for t in targets or () if t <= block}
         return cut, {block: bool(cut[block]) or block in heads for block in starts}
-
-    def _open_segment(self) -> None:
-        if not self.profile:
-            return
-        self.segments.append([])
-        e, size = self.emitter, self.wave_size
-        row = e.let(f"getelementptr i8, ptr {self.active}, i64 {layout.LANE_ROW * (len(self.segments) - 1)}")
-        mask = self.scalars.mask(layout.EXEC)
-        whole, some, full, counted = (e.name(name) for name in ("whole", "some", "full", "counted"))
-        e.branch(e.let(f"icmp eq i64 {mask}, {signed((1 << size) - 1, 64)}"), whole, some)
-        e.label(whole)
-        self._count(row, 0)
-        e.jump(counted)
-        e.label(some)
-        # The mask's bytes, each for eight lanes, of which each looks at its own bit.
-        own_mask = e.let(f"trunc i64 {mask} to i32") if size == 32 else mask
-        bits = e.let(f"bitcast i{size} {own_mask} to <{size // 8} x i8>")
-        spread = ", ".join(f"i32 {lane // 8}" for lane in range(size))
-        each = e.let(f"shufflevector <{size // 8} x i8> {bits}, <{size // 8} x i8> poison, <{size} x i32> <{spread}>")
-        own = "<" + ", ".join(f"i8 {signed(1 << lane % 8, 8)}" for lane in range(size)) + ">"
-        active = e.let(f"icmp eq <{size} x i8> {e.let(f'and <{size} x i8> {each}, {own}')}, {own}")
-        place = e.let(f"getelementptr i8, ptr {row}, i64 {layout.LANE_BYTES}")
-        before = e.let(f"load <{size} x i8>, ptr {place}, align 8")
-        after = e.let(f"sub <{size} x i8> {before}, {e.let(f'sext <{size} x i1> {active} to <{size} x i8>')}")
-        e.do(f"store <{size} x i8> {after}, ptr {place}, align 8")
-        times = e.let(f"and i64 {self._count(row, 1)}, 127")
-        e.branch(e.let(f"icmp ne i64 {times}, 0"), counted, full, likely=True)
-        e.label(full)
-        e.do(f"call void @sum_lanes(ptr {row})")
-        e.jump(counted)
-        e.label(counted)
 
     def _instruction(self, decoded: Decoded, mode: Mode) -> bool:
         """Emit one instruction; True if it ended the block."""

@@ -69,6 +69,11 @@ class Site:
     checked: bool = False  # the observer also wants what stores store, and which lanes change memory
     gathers: int = 0  # accesses so far that may be a gather or a scatter: each makes the code longer
 
+    def unseen(self, e: Emitter, fits: Value) -> Value:
+        """Whether this holds (i1), and nobody is to be told of the wave's accesses. (Where the kernel is not made for
+        observers, the tables of allocations of observed waves are empty, so that quick forms give up.)"""
+        return e.let(f"and i1 {fits}, {e.let(f'icmp eq ptr {self.observer}, null')}") if self.record else fits
+
 
 def row_bytes(wave_size: int, checked: bool) -> int:
     """Bytes of one access in the observer's buffer: low and high halves of the addresses by lane.
@@ -115,7 +120,7 @@ def row_place(e: Emitter, site: Site, place: int, wave_size: int) -> Value:
 
 def record(chunk: Chunk, access: LaneAccess, site: Site, store: bool = True) -> None:
     """Keep the chunk's addresses for the observer, in a kernel that is made for one. (Or they are there already.)"""
-    if site.record:
+    if site.record and not chunk.missed:
         access.kept = row_place(chunk.emitter, site, access.place, chunk.wave_size)
         if store:
             _keep(chunk, access, site)

@@ -94,13 +94,17 @@ class Phases(Straight):
     _rooms: int  # for what waves keep
     _sets: LaneSets | None = None  # of a wave's phase
     _inside: dict[int, Value | None]  # of each block: where its waves are counted, if they are not all
+    # of a profile: segments by their first instruction; their blocks; where lanes are counted, if they are not all
+    _segment_at: dict[int, int]
+    _opened: dict[int, int]
+    _active: dict[int, tuple[Value, Value]]
 
     def _straight(self, common: list[str], name: str) -> str:
         return super()._straight(common, name) or self._phases(common, name)
 
     def _phases(self, common: list[str], name: str) -> str:
         """The text of the function `name`, or nothing where the kernel is not one of these."""
-        fits = len(self.order) < SMALL and not self.site.record and self.emitter.own_lanes == 16
+        fits = len(self.order) < SMALL and not self.checked and self.emitter.own_lanes == 16
         start = dispatch.initial_registers(self.kernel, self.program.arch)
         phases = self._split() if fits and start.work_item_dimensions == 1 else None
         if phases is None:
@@ -114,6 +118,8 @@ class Phases(Straight):
         scalars.set_mask(layout.EXEC, Integer(-1 if self.wave_size == 64 else (1 << 32) - 1))
         self._ahead, self._lost = "entry", 0
         self._scopes, self._inside, self._rooms = [], {}, 0
+        self._opened, self._active = {}, {}
+        self._segment_at = {segment[0]: number for number, segment in enumerate(self.segments)}
         self.salu.missed = "none"
         e.label("begin")
         try:
@@ -206,7 +212,33 @@ class Phases(Straight):
         numbers = {block: n for n, block in enumerate(self.blocks)}
         for block, where in self._inside.items():
             times: Value = Local("%waves") if where is None else e.let(f"load i64, ptr {where}")
-            self._add(e.let(f"getelementptr i64, ptr {self.counters}, i64 {numbers[block]}"), times)
+            self._count(numbers[block], times)
+        for number, block in self._opened.items():
+            self._end_segment(number, self._inside[block])
+
+    def _begin_segment(self, number: int, wave: Wave) -> None:
+        """Of a profile: where not all lanes are active for certain, waves with all are counted in what lasts for the
+        workgroup, and each lane of others."""
+        if wave.full:
+            return
+        e, bytes_ = self.emitter, f"<{self.wave_size} x i8>"
+        whole, room = self._active[number] = e.entry("alloca i64"), e.entry(f"alloca {bytes_}, align 64")
+        e.entry_lines.append(f"  store i64 0, ptr {whole}")
+        e.entry_lines.append(f"  store {bytes_} zeroinitializer, ptr {room}, align 64")
+        all_ = e.let(f"icmp eq {e.byte} {wave.bits}, -1")
+        self._add(whole, e.let(f"zext i1 {all_} to i64"))
+        lanes = e.let(f"sext {e.v1} {wave.active} to {bytes_}")
+        less = e.let(f"select i1 {all_}, {bytes_} zeroinitializer, {bytes_} {lanes}")
+        total = e.let(f"add {bytes_} {e.let(f'load {bytes_}, ptr {room}, align 64')}, {less}")
+        e.do(f"store {bytes_} {total}, ptr {room}, align 64")
+
+    def _end_segment(self, number: int, where: Value | None) -> None:
+        """All waves are through. `where`: how many were in the segment; None: all."""
+        e, waves = self.emitter, Local("%waves")
+        if number in self._active:
+            where, room = self._active[number]
+            self._executed_apart(number, e.let(f"load <{self.wave_size} x i8>, ptr {room}, align 64"), waves)
+        self._add(self._row(number), waves if where is None else e.let(f"load i64, ptr {where}"))
 
     @contextlib.contextmanager
     def _each_wave(self) -> Iterator[None]:
@@ -224,11 +256,6 @@ class Phases(Straight):
         e.do(f"{after} = add i64 {number}, 1")
         e.branch(e.let(f"icmp ult i64 {after}, %waves"), head, out)
         e.label(out)
-
-    def _add(self, place: Value, amount: Value) -> None:
-        e = self.emitter
-        before = e.let(f"load i64, ptr {place}")
-        e.do(f"store i64 {e.let(f'add i64 {before}, {amount}')}, ptr {place}")
 
     def _per_wave(self, type: str) -> Value:
         """Where each wave has a value of a type.
@@ -376,6 +403,10 @@ class Phases(Straight):
             while self._scopes and self._scopes[-1].target == decoded.index:
                 self._join(wave)
             self._inside.setdefault(block, self._scopes[-1].entered if self._scopes else None)
+            segment = self._segment_at.get(decoded.index)
+            if segment is not None:
+                self._opened[segment] = block
+                self._begin_segment(segment, wave)
             mode = self.modes.get(block)
             self._step(decoded, next(iter(self.modes.values())) if mode is None else mode, wave, way[-1][1].index)
             self._lost &= ~decoded.scalar_writes

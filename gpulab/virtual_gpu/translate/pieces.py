@@ -11,36 +11,13 @@ from functools import partial
 from gpulab.records import Later
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Symbol
-from gpulab.virtual_gpu.translate import layout
+from gpulab.virtual_gpu.translate import counting, layout
 from gpulab.virtual_gpu.translate.decode import Decoded
 from gpulab.virtual_gpu.translate.emitter import Local, Value
 from gpulab.virtual_gpu.translate.frame import Frame, Piece
 from gpulab.virtual_gpu.translate.lane_access import Observed
 from gpulab.virtual_gpu.translate.steady import is_steady
 
-# Adds the small counts of a row of lane counts (layout.py) to its sums, and sets them to zero.
-_SUM_LANES = f"""\
-define internal void @sum_lanes(ptr %row) nounwind noinline {{
-entry:
-  %small = getelementptr i8, ptr %row, i64 {layout.LANE_BYTES}
-  %sums = getelementptr i8, ptr %row, i64 {layout.LANE_SUMS}
-  br label %lane
-lane:
-  %number = phi i64 [ 0, %entry ], [ %next, %lane ]
-  %from = getelementptr i8, ptr %small, i64 %number
-  %to = getelementptr i64, ptr %sums, i64 %number
-  %count = load i8, ptr %from
-  %more = zext i8 %count to i64
-  %before = load i64, ptr %to
-  %after = add i64 %before, %more
-  store i64 %after, ptr %to
-  store i8 0, ptr %from
-  %next = add i64 %number, 1
-  %last = icmp eq i64 %next, 64
-  br i1 %last, label %done, label %lane
-done:
-  ret void
-}}"""
 PARTS = (False, sys.maxsize), (True, 1 << 18)
 """Whether functions are compiled quickly, and the characters of IR from which on the next ones are another module."""
 STRAIGHT = "straight"
@@ -113,7 +90,7 @@ class Pieces(Frame):
         if len(pieces) > 1:
             modules[False].append(self._leader(name))
         notes = ['!0 = !{!"branch_weights", i32 1000, i32 1}', '!1 = !{!"branch_weights", i32 1, i32 1000}', "!2 = !{}"]
-        own = [_SUM_LANES] if self.profile else []
+        own = [counting.FUNCTIONS] if self.profile else []
         shared = "\n".join([*own, *e.declarations.values(), *notes, ""])
         text, quick = (tuple(f"{part}\n{shared}" for part in together(modules[kind], size)) for kind, size in PARTS)
         start = self.entry_live[self.kernel.entry]

@@ -74,7 +74,7 @@ class Run:
     ) -> None:
         self.emitter, self.scalars, self.wave_size = emitter, scalars, wave_size
         self.site, self.slot = site, slot
-        self.whole = whole and emitter.lanes == 16 and not site.record
+        self.whole = whole and emitter.lanes == 16 and not site.checked
         self.capture = Capture(emitter, scalars, wave_size, site, symbol, rules, scratch_buffer)
         self.lanewise = Lanewise(emitter, wave_size, arch)
         self.accesses = Accesses(emitter, wave_size, site, slot, observe)
@@ -264,7 +264,8 @@ class Run:
         """
         e, size = self.emitter, self.wave_size
         full, missed = e.name("full"), e.name("missed")
-        e.branch(e.let(f"icmp eq i64 {exec_mask}, {signed((1 << size) - 1, 64)}"), full, narrow)
+        fits = e.let(f"icmp eq i64 {exec_mask}, {signed((1 << size) - 1, 64)}")
+        e.branch(self.site.unseen(e, fits) if moves else fits, full, narrow)
         e.label(full)
         if moves:
             slot = self.slot(items[0].decoded.index + (1 << 32))  # the entry holds how often not to try

@@ -20,7 +20,7 @@ from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, scalar_number
-from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Constant, Emitter, Integer, Value, splat
+from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Constant, Emitter, Integer, Local, Value, splat
 from gpulab.virtual_gpu.translate.frame import SMALL, Piece
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.modes import Mode
@@ -67,7 +67,7 @@ class Straight(Sweeps):
         Args:
             common: lines that each function of the kernel begins with.
         """
-        fits = len(self.order) < SMALL and not self.site.record
+        fits = len(self.order) < SMALL and not self.checked
         way = self._way() if fits else None
         if way is None:
             return ""
@@ -100,10 +100,13 @@ class Straight(Sweeps):
         e.label("out")
         e.do("%through = phi i64 [ %after, %done ], [ %number, %missed ]")
         numbers = {block: n for n, block in enumerate(self.blocks)}
+        through = Local("%through")
         for block in {block for block, _ in way}:
-            at = e.let(f"getelementptr i64, ptr {self.counters}, i64 {numbers[block]}")
-            count = e.let(f"load i64, ptr {at}")
-            e.do(f"store i64 {e.let(f'add i64 {count}, %through')}, ptr {at}")
+            self._count(numbers[block], through)
+        instructions = {decoded.index for _, decoded in way}
+        for number, segment in enumerate(self.segments):  # of a profile: all lanes are active
+            if segment[0] in instructions:
+                self._add(self._row(number), through)
         e.do("ret i64 %through")
         e.label("none")
         e.do("ret i64 0")

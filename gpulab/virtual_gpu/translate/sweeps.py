@@ -175,12 +175,7 @@ class Sweeps(Branching):
         body = [self.decoded[index] for index in self.blocks[block]]
         branch, body = body[-1], body[:-1]
         row = branch.row
-        if (
-            self.profile
-            or self.checked
-            or not 0 < len(body) <= MOST - self._swept
-            or branch.index + 1 not in self.blocks
-        ):
+        if self.checked or not 0 < len(body) <= MOST - self._swept or branch.index + 1 not in self.blocks:
             return None
         if not isinstance(row, Control) or row.kind != "cbranch" or (row.register == "exec" and not row.nonzero):
             return None
@@ -353,7 +348,8 @@ class Sweeps(Branching):
             fits = e.let(f"icmp eq i64 {exec_mask}, {signed((1 << self.wave_size) - 1, 64)}")
         else:
             fits = e.let(f"icmp ne i64 {exec_mask}, 0")
-        e.branch(fits, some, narrow, likely=True)
+        reads = any(isinstance(decoded.row, Memory) for decoded in loop.body)
+        e.branch(self.site.unseen(e, fits) if reads else fits, some, narrow, likely=True)
         e.label(some)
         e.branch(e.let(f"icmp eq i32 {left}, 0"), go, wait, likely=True)
         e.label(wait)
@@ -586,9 +582,11 @@ class Sweeps(Branching):
     def _take_over(self, loop: _Loop, rooms: Value, words: Value, exec_mask: Value, times: Value, number: int) -> None:
         """All chunks are through: their registers, the scalars, and the block's count; then the way out."""
         e = self.emitter
-        count_at = e.let(f"getelementptr i64, ptr {self.counters}, i64 {number}")
-        count = e.let(f"load i64, ptr {count_at}")
-        e.do(f"store i64 {e.let(f'add i64 {count}, {times}')}, ptr {count_at}")
+        self._count(number, times)
+        if self.profile:  # the loop's first segment, and what comes after EXEC was narrowed: nobody the last time
+            self._executed(len(self.segments), exec_mask, times)
+            if loop.leaves:
+                self._executed(len(self.segments) + 1, exec_mask, e.let(f"add i64 {times}, -1"))
         for at, n in enumerate([*loop.scalar_kept, *([layout.SCC] if loop.keeps_scc else [])]):
             word = e.let(f"load i32, ptr {e.let(f'getelementptr i32, ptr {words}, i64 {at}')}")
             to = e.let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * n}")

@@ -412,7 +412,7 @@ PLACE_IS(Buffer, zeros, 640);
 /* Of one segment, when profiling: how many lanes of a wave were active; `lately` joins `lanes` every 128 times. */
 struct LaneCounts {
   u64 full; /* how often all lanes were active */
-  u64 partial; /* how often not all of them */
+  u64 partial; /* how often not all of them, or more: it says when `lately` has to join */
   u8 lately[64]; /* of the latter, how often each lane was, lately */
   u64 lanes[64]; /* and until then */
 };
