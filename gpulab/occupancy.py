@@ -30,14 +30,14 @@ def resources(kernel: Kernel) -> KernelResources:
 
 
 def occupancy(
-    kernel: Kernel | None = None, block: Extent = 256, dynamic_lds_bytes: int = 0, arch: str | None = None
+    kernel: Kernel | None = None, block: Extent | None = None, dynamic_lds_bytes: int = 0, arch: str | None = None
 ) -> Instrument:
     """A calculator: how many workgroups and waves one compute unit (a WGP on RDNA) holds, which resource limits them,
     and what one more would take. `Kernel.occupancy` gives the numbers of one kernel alone.
 
     Args:
         kernel: whose registers and LDS it starts with; without one 64 VGPRs, 32 SGPRs and no LDS.
-        block: threads of a workgroup, an int or a tuple of up to three.
+        block: threads of a workgroup, an int or a tuple of up to three; None: 256, or as many as the kernel allows.
         dynamic_lds_bytes: beside the kernel's static LDS.
         arch: the device shown first, e.g. "gfx1100"; that of the kernel, or of the device in use, if None.
 
@@ -45,14 +45,16 @@ def occupancy(
         DeviceNotFound: there is no virtual device of this architecture.
         LaunchLimitError: the block is empty, or larger than the device allows.
     """
-    threads = 1
-    for extent in (block,) if isinstance(block, int) else tuple(block):
-        threads *= extent
     of = resources(kernel) if kernel is not None else None
     device = architectures.get(arch or (of.arch if of else providers.devices()[providers.current()].arch))
     limit = device.max_threads_per_block
     if kernel is not None:
         limit = min(limit, kernel.resources.max_block_threads)
+    if block is None:
+        block = min(256, limit)
+    threads = 1
+    for extent in (block,) if isinstance(block, int) else tuple(block):
+        threads *= extent
     if not 1 <= threads <= limit:
         raise LaunchLimitError(f"a workgroup has 1 to {limit:,} threads here, not {threads:,}.")
     if dynamic_lds_bytes < 0:

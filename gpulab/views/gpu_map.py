@@ -173,8 +173,14 @@ def sentence(launch: Launch, placement: Placement, most: int) -> str:
             "their turn. "
         )
     if isinstance(asked, Differing):
-        longest = max(stay.end_us - stay.start_us for stay in p.stays)
-        text += f"Workgroups differ: the longest runs for {longest:.3g} µs, all for {p.group_us:.3g} µs on average. "
+        lasts = [stay.end_us - stay.start_us for stay in p.stays]
+        longest = lasts.index(max(lasts))
+        die, unit, _ = p.where(longest)
+        where = f"{p.unit} {unit}" + (f" of XCD {die}" if p.dies > 1 else "")
+        text += (
+            f"Workgroups differ: number {longest} runs the longest, for {lasts[longest]:.3g} µs on {where}; an average "
+            f"one takes {p.group_us:.3g} µs. "
+        )
         if asked.half is not None and asked.half < p.total_us:
             text += f"From {asked.half:.3g} µs on, fewer than half of the {name} have work. "
     if launch.fault is not None:

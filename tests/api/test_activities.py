@@ -214,7 +214,7 @@ def test_workgroups_that_differ_run_for_as_long_as_their_work_takes():
     assert placement.group_us == pytest.approx(sum(lengths) / 608)
     assert sum(start < placement.total_us / 2 < end for *_, start, end in everything(placement)) == 1
     picture = run.gpu_map(0)
-    assert "Workgroups differ: the longest runs for" in picture.sentence
+    assert "Workgroups differ: number 0 runs the longest" in picture.sentence
     assert "Workgroups differ" not in run.gpu_map(1).sentence
 
 

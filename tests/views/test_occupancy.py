@@ -270,6 +270,7 @@ def test_which_blocks_a_kernel_can_have() -> None:
     for block, said in ((0, "0"), (129, "129"), ((43, 3), "129"), (-1, "-1"), (1025, "1,025")):
         with pytest.raises(LaunchLimitError, match=f"^a workgroup has 1 to 128 threads here, not {said}\\."):
             gpulab.occupancy(module.k, block)
+    assert gpulab.occupancy(module.k).data["start"]["block_threads"] == 128  # 256 where a kernel allows them
     with pytest.raises(LaunchLimitError, match=r"^a workgroup has 1 to 1,024 threads here, not 1,025\."):
         gpulab.occupancy(block=1025, arch="gfx942")
     assert gpulab.occupancy(block=1024, arch="gfx942").data["start"]["block_threads"] == 1024

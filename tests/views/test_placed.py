@@ -90,9 +90,9 @@ def test_the_map_of_workgroups_that_differ() -> None:
     assert made.sentence == (
         "saxpy was launched with 7 workgroups of 3 waves each: 3 of 6 CUs had work; the other 3 idled all the time, "
         "because there were no more workgroups. At the fullest moment 5 of them run, which takes 31.2 % of the "
-        "device's 48 wave slots. Workgroups differ: the longest runs for 31 µs, all for 7.5 µs on average. From 5.5 µs "
-        "on, fewer than half of the CUs have work. Times are modelled: 34 µs, of which 2 µs pass before the first one "
-        "runs."
+        "device's 48 wave slots. Workgroups differ: number 3 runs the longest, for 31 µs on CU 1 of XCD 1; an average "
+        "one takes 7.5 µs. From 5.5 µs on, fewer than half of the CUs have work. Times are modelled: 34 µs, of which "
+        "2 µs pass before the first one runs."
     )
     assert made.data["note"] == (
         "Known of hardware: how many CUs there are and what one can hold, and that workgroups go round the XCDs by "
