@@ -44,7 +44,7 @@ def _describe(fault: Fault) -> tuple[str, str, str]:
         return findings.describe(fault, plain_name(fault.kernel))
     happened = _HAPPENED.get(fault.kind, "was stopped")
     if fault.kind == "timeout" and fault.detail:
-        happened = "was stopped: its blocks wait without an end"
+        happened = "was stopped: it waits without an end"
     what = f"Kernel {plain_name(fault.kernel)} {happened}{_of_access(fault)}.\n{_place(fault)}"
     return what, _why(fault), _hint(fault)
 
@@ -234,6 +234,11 @@ _RELATION_HINTS = {
 
 
 _WAITING_HINT = (
+    "see what sets the value that the loop waits for; `with gpulab.checked():` says who waits for whom. Lanes of one "
+    "wave cannot wait for each other."
+)
+
+_BLOCKS_HINT = (
     "see what sets the value that the loop waits for. If blocks wait for one another, all of them have to be there at "
     "the same time: launch no more than the device holds (hipOccupancyMaxActiveBlocksPerMultiprocessor times its "
     "multiprocessors), best with kernel.cooperative[grid, block](...) or hipLaunchCooperativeKernel, which check that. "
@@ -249,7 +254,7 @@ _INSIDE_HINTS = {  # by the name of the allocation: those of virtual memory mana
 
 def _hint(fault: Fault) -> str:
     if fault.kind == "timeout" and fault.detail:
-        return _WAITING_HINT
+        return _BLOCKS_HINT if "blocks" in fault.detail else _WAITING_HINT
     if fault.kind in _HINTS:
         return _HINTS[fault.kind]
     note = fault.nearest

@@ -12,6 +12,7 @@ import pytest
 
 import gpulab
 from gpulab import architectures, providers
+from gpulab.virtual_gpu import runtime
 
 SOURCE = """
 __device__ unsigned arrived;
@@ -127,3 +128,26 @@ def test_more_blocks_than_the_device_holds(extra: int) -> None:
         assert f"the launch has {held + 1} blocks, and the device holds {held} of them at a time" in str(error.value)
         assert "hipLaunchCooperativeKernel" in str(error.value)
         assert time.monotonic() - start < 60
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+def test_a_loop_that_waits_within_a_wave_is_named(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lock that each lane takes by itself, and a flag that nobody sets; one that only takes long is another thing."""
+    source = """
+    __global__ void lock(int* x) { while (atomicCAS(x, 0, 1) != 0) {} x[1] += 1; __threadfence(); atomicExch(x, 0); }
+    __global__ void flag(volatile int* x) { while (*x == 0) {} }
+    __global__ void counts(int* x) { for (long i = 0; i < 1l << 40; i++) { x[i % 3] += 1; } }
+    """
+    monkeypatch.setattr(runtime.instance(), "instruction_limit", 100_000)
+    with gpulab.using(f"virtual:{arch}"):
+        module = gpulab.compile(source)
+        for name, said in (
+            ("lock", "Kernel lock was stopped: it waits without an end."),
+            ("flag", "Kernel flag was stopped: it waits without an end."),
+            ("counts", "Kernel counts was stopped: it ran into the instruction limit."),
+        ):
+            with pytest.raises(gpulab.KernelTimeout) as error:
+                module[name][1, 64](gpulab.zeros(4, "int32"))
+            assert str(error.value).startswith(said)
+            waits = "does nothing but read the same memory, until a value ends it" in str(error.value)
+            assert (waits, "says who waits for whom" in str(error.value)) == (name != "counts",) * 2

@@ -155,14 +155,15 @@ def test_what_to_try() -> None:
         assert hint(nearest=replace(INSIDE, name=name)).startswith(said)
         assert hint(nearest=replace(after, name=name)).startswith("guard the access")
     assert hint(kind="timeout").startswith("check that the loop's condition can become false")
-    assert hint(kind="timeout", detail="a loop").startswith("see what sets the value that the loop waits for.")
+    assert hint(kind="timeout", detail="a loop").endswith("Lanes of one wave cannot wait for each other.")
+    assert "kernel.cooperative[grid, block]" in hint(kind="timeout", detail="several blocks took turns")
     assert hint(kind="trap", detail="a loop") == "look at the condition that led to the trap."
     assert hint(kind="lds out of bounds", nearest=after).startswith("compare the index with the array's size")
 
 
 def test_a_loop_that_waits_is_told_from_one_that_is_long() -> None:
     assert head(kind="timeout", address=None) == "Kernel k was stopped: it ran into the instruction limit."
-    assert head(kind="timeout", address=None, detail="x") == "Kernel k was stopped: its blocks wait without an end."
+    assert head(kind="timeout", address=None, detail="x") == "Kernel k was stopped: it waits without an end."
     assert why(kind="timeout", detail="line 3 sets it") == (
         "the loop around this line did not end within the limit. Line 3 sets it."
     )

@@ -62,6 +62,10 @@ def waiting(total: int, held: int) -> str:
     return f"several blocks took turns, and none of them ended; {many}, and {fit}"
 
 
+ASKS_AGAIN = "it does nothing but read the same memory, until a value ends it, and that value did not come"
+"""What to say of a loop of waiting (waiting.py) that does not end."""
+
+
 def thread_of(wave: int, lane: int | None, block: Dim3, wave_size: int) -> Dim3 | None:
     """threadIdx of a lane of a wave."""
     if lane is None:
@@ -110,6 +114,8 @@ def fault(
     home = kernel.module.device
     decoded = code.translation.decoded.get(raw.instruction)
     kind, detail = _in_words(kernel, decoded, raw, cooperation, dynamic_lds)
+    if kind == "timeout" and raw.instruction in code.block_costs.get().waits.instructions(code.translation.blocks):
+        detail = ASKS_AGAIN
     lane = None if raw.lane == NONE else int(raw.lane)
     access = next((n for n, v in layout.ACCESSES.items() if v == raw.access), "")
     nearest = None
