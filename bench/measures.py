@@ -45,7 +45,12 @@ class Workload:
     grid: Any
     block: Any
     arguments: Sequence[Any]
-    long: bool = False  # runs twice, and not with a profile or checks
+    long: bool = False  # runs twice
+    watched: tuple[str, ...] = ("profiled", "checked")
+
+    @property
+    def kernel(self) -> str:
+        return self.name.removesuffix("_large")
 
     @property
     def result(self) -> int:
@@ -77,7 +82,10 @@ def workloads() -> list[Workload]:
         Workload("scattered", f"scattered reads {2 * n:,}", n // 256, 256,
                  (n, places, floats(n), np.zeros(n, np.float32))),
         Workload("sgemm_registers", f"SGEMM registers {large}³", (large // 64, large // 64), 64,
-                 (large, wide, high, np.zeros((large, large), np.float32)), long=True),
+                 (large, wide, high, np.zeros((large, large), np.float32)), long=True, watched=()),
+        # Most of such a launch is not observed: the row says what a profile costs then.
+        Workload("sgemm_naive_large", f"SGEMM naive {large}³", (large // 16, large // 16), (16, 16),
+                 (large, wide, high, np.zeros((large, large), np.float32)), long=True, watched=("profiled",)),
     ]  # fmt: skip
 
 
@@ -112,7 +120,7 @@ def host_results(runs: int) -> dict[str, tuple[float, np.ndarray]]:
             arguments = [value.copy() if isinstance(value, np.ndarray) else value for value in work.arguments]
             result = arguments[work.result]
             start = result.copy()
-            function = getattr(library, work.name)
+            function = getattr(library, work.kernel)
 
             def call(function: Any = function, arguments: Any = arguments) -> None:
                 function(*(c_value(value) for value in arguments))
@@ -156,7 +164,7 @@ def device_rows(arch: str, cores: int, runs: int, only: str, results: Path) -> l
         for work in workloads():
             if only not in work.name:
                 continue
-            kernel = module[work.name]
+            kernel = module[work.kernel]
             given = [gpulab.to_device(value) if isinstance(value, np.ndarray) else value for value in work.arguments]
             result, start = given[work.result], work.arguments[work.result]
             launch = kernel[work.grid, work.block]
@@ -169,17 +177,15 @@ def device_rows(arch: str, cores: int, runs: int, only: str, results: Path) -> l
             instructions = sum(cost.executed for cost in run.launches[0].instructions)
             result.copy_from(start)
             seconds = shortest(lambda launch=launch, given=given: launch(*given), 2 if work.long else runs)
-            checked = profiled = 0.0
-            if cores == 1 and not work.long:  # they run on one core
-                few = min(runs, max(3, runs // 3))
-                with gpulab.checked():
-                    checked = shortest(lambda launch=launch, given=given: launch(*given), few, SETTLED)
-                with gpulab.profile():
-                    profiled = shortest(lambda launch=launch, given=given: launch(*given), few, SETTLED)
+            watched = dict.fromkeys(("profiled", "checked"), 0.0)
+            for kind in work.watched if cores == 1 else ():  # they run on one core
+                with gpulab.checked() if kind == "checked" else gpulab.profile():
+                    few = 2 if work.long else min(runs, max(3, runs // 3))
+                    watched[kind] = shortest(lambda launch=launch, given=given: launch(*given), few, SETTLED)
             rows.append(
                 {
                     "name": work.name, "title": work.title, "arch": arch, "cores": cores, "seconds": seconds,
-                    "checked": checked, "profiled": profiled, "first": first, "instructions": instructions,
+                    "first": first, "instructions": instructions, **watched,
                 }
             )  # fmt: skip
     np.savez(results, **arrays)
@@ -422,7 +428,7 @@ host = sum(v.nbytes for w in every for v in w.arguments if isinstance(v, np.ndar
 device = sum(v.nbytes for v in work.arguments if isinstance(v, np.ndarray))
 module = gpulab.compile(open('bench/kernels.hip').read(), options=measures.EXACT)
 given = [gpulab.to_device(v) if isinstance(v, np.ndarray) else v for v in work.arguments]
-module[work.name][work.grid, work.block](*given)
+module[work.kernel][work.grid, work.block](*given)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(round(peak - (host + device) / 2**20))
 """
