@@ -98,6 +98,7 @@ class Phases(Straight):
     _segment_at: dict[int, int]
     _opened: dict[int, int]
     _active: dict[int, tuple[Value, Value]]
+    _counted: dict[tuple[Value, str], tuple[Value, Value]]  # the same by EXEC, and the label of the scope
 
     def _straight(self, common: list[str], name: str) -> str:
         return super()._straight(common, name) or self._phases(common, name)
@@ -118,7 +119,7 @@ class Phases(Straight):
         scalars.set_mask(layout.EXEC, Integer(-1 if self.wave_size == 64 else (1 << 32) - 1))
         self._ahead, self._lost = "entry", 0
         self._scopes, self._inside, self._rooms = [], {}, 0
-        self._opened, self._active = {}, {}
+        self._opened, self._active, self._counted = {}, {}, {}
         self._segment_at = {segment[0]: number for number, segment in enumerate(self.segments)}
         self.salu.missed = "none"
         e.label("begin")
@@ -221,8 +222,16 @@ class Phases(Straight):
         workgroup, and each lane of others."""
         if wave.full:
             return
+        known = self._counted_already(wave)
+        if known is not None:
+            self._active[number] = known
+            return
         e, bytes_ = self.emitter, f"<{self.wave_size} x i8>"
-        whole, room = self._active[number] = e.entry("alloca i64"), e.entry(f"alloca {bytes_}, align 64")
+        within = self._scopes[-1].label if self._scopes else ""
+        whole, room = self._active[number] = self._counted[wave.bits, within] = (
+            e.entry("alloca i64"),
+            e.entry(f"alloca {bytes_}, align 64"),
+        )
         e.entry_lines.append(f"  store i64 0, ptr {whole}")
         e.entry_lines.append(f"  store {bytes_} zeroinitializer, ptr {room}, align 64")
         all_ = e.let(f"icmp eq {e.byte} {wave.bits}, -1")
@@ -231,6 +240,15 @@ class Phases(Straight):
         less = e.let(f"select i1 {all_}, {bytes_} zeroinitializer, {bytes_} {lanes}")
         total = e.let(f"add {bytes_} {e.let(f'load {bytes_}, ptr {room}, align 64')}, {less}")
         e.do(f"store {bytes_} {total}, ptr {room}, align 64")
+
+    def _counted_already(self, wave: Wave) -> tuple[Value, Value] | None:
+        """Where lanes of the same EXEC are counted, if it was the same number in an earlier segment that the same waves
+        came to: others jumped, since it was 0."""
+        for scope in reversed(self._scopes):
+            known = self._counted.get((wave.bits, scope.label))
+            if known is not None or scope.lanes != wave.bits:
+                return known
+        return self._counted.get((wave.bits, ""))
 
     def _end_segment(self, number: int, where: Value | None) -> None:
         """All waves are through. `where`: how many were in the segment; None: all."""
