@@ -1,7 +1,7 @@
 """LDS banks: which lanes of an access are served together (`phases`), and what their addresses cost (`serve`).
 
 The rule, its sources and what is assumed are in docs/counters.md. The observer of virtual launches
-(virtual_gpu/machine/native/observe.c) counts by it, and takes the lanes of a phase from here.
+(virtual_gpu/machine/native/patterns.c) counts by it, and takes the lanes of a phase from here.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def test_random_lds_addresses(arch: str, action: str, width: int) -> None:
     ("action", "width"), [("read", w) for w in WIDTHS] + [("write", w) for w in WIDTHS] + [("add", 4)]
 )
 def test_pictures_of_banks_count_as_the_observer_does(arch: str, action: str, width: int) -> None:
-    """gpulab.architectures.banks draws what observe.c counts."""
+    """gpulab.architectures.banks draws what patterns.c counts."""
     random = np.random.default_rng(100 + width)
     word = {"read": "load", "write": "store", "add": "atomic"}[action]
     for trial in range(4):

@@ -1,6 +1,6 @@
 """What the memory accesses of a launch did: `Caches` is a device's modelled caches, `Observer` one kernel's accesses.
 
-native/observe.c does the work; here its structures are filled and read. A profiled launch is observed as a whole, up to
+native/observe.c and record.c do the work; here its structures are filled and read. A profiled launch is observed as a whole, up to
 as many accesses, and lines followed through the caches, as `PROFILED` says; an access with a new pattern of addresses
 counts as one more for each lane of the wave there, as it takes so much longer. Every launch begins with empty caches.
 docs/counters.md has the rules of banks, lines and caches with their sources.
@@ -129,7 +129,7 @@ class Caches:
         line = 128 if name in ("l2", "memory") else cache.line_bytes
         ways = cache.ways or _WAYS.get(name, 16)
         sets = max(1, cache.bytes // (line * ways))
-        assert name in ("first", "scalar") or sets % 4 == 0, "far_key in observe.c leaves out two bits"
+        assert name in ("first", "scalar") or sets % 4 == 0, "far_key in caches.h leaves out two bits"
         stride = next(size for size in (16, 32, 64) if ways <= size)
         count = instances * sets
         size = 8 * stride if name in ("first", "scalar") else 4 * stride

@@ -5,6 +5,8 @@
 #include "matrix.c"
 #include "memory.c"
 #include "observe.c"
+#include "patterns.c"
+#include "record.c"
 #include "replay.c"
 #include "rounding.c"
 #include "turns.c"

@@ -34,7 +34,7 @@ enum {
   MOST_LANES = 16, /* of a chunk, whose lanes the host's vectors hold at once: 8, or 16 with AVX-512 */
   EDGE = 65536, /* offsets of instructions are smaller; else they could wrap at 4 GiB */
   PATTERNS = 1024, /* shapes of an access's addresses that a device keeps */
-  PATTERN_BYTES = 1216, /* the size of Pattern in observe.c */
+  PATTERN_BYTES = 1216, /* the size of Pattern in observed.h */
   KEPT = 8, /* lines of a load that its site keeps */
   ARENA_SEGMENTS = 6, /* of 4 GiB each: device memory has no more */
   SCRATCH_SEGMENT = 6, /* where an observer takes scratch to be; the first one's set numbers are the same */

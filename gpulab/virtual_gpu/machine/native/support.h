@@ -116,7 +116,7 @@ INLINE int is_recorded(const Observation *o, const u32 *group) {
   return group[0] - r->begin[0] < r->size[0] && group[1] - r->begin[1] < r->size[1] && group[2] - r->begin[2] < r->size[2];
 }
 
-/* The sample of a launch: it begins empty; it is written to `to`, whose end is returned. (observe.c) */
+/* The sample of a launch: it begins empty; it is written to `to`, whose end is returned. (record.c) */
 INTERNAL void record_begin(const Launch *launch);
 INTERNAL u64 record_end(const Launch *launch, u64 *to);
 
