@@ -40,7 +40,7 @@ extern "C" __global__ void sorted(int n, const float* x, float* y) {  // bitonic
 BLOCKS = 40
 N = 256 * BLOCKS - 37
 WIDE = jit.host().lanes == 16
-"""Hosts without AVX-512 have fewer of the quick ways."""
+"""Hosts without AVX-512 do not go from barrier to barrier."""
 
 
 def _launch(name: str, module: gpulab.Module) -> Callable[[], object]:
@@ -106,7 +106,7 @@ def test_counts_of_a_saxpy_and_a_reduction_are_those_of_their_sources(
     monkeypatch.setattr(device_module, "PROFILED", (100, 100))
     seen, steps = Seen(monkeypatch), (128, 64, 32, 16, 8, 4, 2, 1)
     saxpy = _profiled(_launch("saxpy", twice[0]))
-    assert seen.fits() == WIDE
+    assert seen.fits()
     reduction = _profiled(_launch("reduce", twice[0]))
     assert seen.fits() == WIDE
     assert not seen.given_up()
