@@ -3,14 +3,16 @@ which kernels have that way, and that their workgroups take it."""
 
 from __future__ import annotations
 
+import functools
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 import gpulab
+from gpulab.virtual_gpu.machine import device as device_module
 from gpulab.virtual_gpu.machine import loading
 from gpulab.virtual_gpu.translate import jit
 from tests.translate.ways import ASSEMBLY, Seen, compiled_twice, without_it
@@ -198,6 +200,27 @@ def test_results_are_the_same(both: tuple[gpulab.Module, gpulab.Module], name: s
         got = results(both[0], name, n)
         without_it(patch)
         assert (got == results(both[1], name, n)).all()
+
+
+def lanes(launch: Callable[[], object]) -> list[tuple[str, int, int, tuple[int, ...]]]:
+    """What a profiled launch counts, of which most is not observed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device_module, "PROFILED", (100, 100))
+        with gpulab.profile() as run:
+            launch()
+    return [(cost.text, cost.executed, cost.whole, cost.lane_counts) for cost in run[0].instructions]
+
+
+@pytest.mark.parametrize("name", sorted(PHASES | ORDINARY))
+@pytest.mark.parametrize("n", [100, 5000])
+def test_profiles_count_the_same_lanes(both: tuple[gpulab.Module, gpulab.Module], name: str, n: int) -> None:
+    n = n & 255 if name == "wide" else n
+    at, x, y = gpulab.to_device(PLACES), gpulab.to_device(FLOATS), gpulab.zeros(2 * COUNT)
+    each = [both[way][name][COUNT // 256, 256, 1024 if name == "fresh" else 0] for way in (0, 1)]
+    with pytest.MonkeyPatch.context() as patch:
+        quick = lanes(lambda: each[0](n, at, x, y))
+        without_it(patch)
+        assert quick == lanes(lambda: each[1](n, at, x, y))
 
 
 @pytest.mark.parametrize("name", sorted(PHASES | ORDINARY))
@@ -423,6 +446,7 @@ def test_random_kernels(arch: str, seed: int, monkeypatch: pytest.MonkeyPatch) -
     words = [Words(10 * seed + n) for n in range(6)]
     source = "\n".join(each.source().replace(" k(", f" k{n}(") for n, each in enumerate(words))
     found: list[list[np.ndarray]] = [[], []]
+    counted: list[list[object]] = [[], []]
     with gpulab.using(f"virtual:{arch}"):
         at = gpulab.to_device(np.random.default_rng(seed).permutation(16384).astype(np.int32))
         x = gpulab.to_device(np.arange(16384, dtype=np.int32) * 7 % 200 - 100)
@@ -434,7 +458,10 @@ def test_random_kernels(arch: str, seed: int, monkeypatch: pytest.MonkeyPatch) -
                     module[f"k{n}"][40, each.block](count, at, x, y)
                 fits += seen.fits()
                 found[which].append(y.to_host())
+                launch = functools.partial(module[f"k{n}"][40, each.block], 1000, at, x, y)
+                counted[which].append(lanes(launch))
             without_it(monkeypatch)
         assert bool(fits) == WIDE  # LLVM places parts of some others behind the end of the kernel
     for n, (one, other) in enumerate(zip(*found, strict=True)):
         assert (one == other).all(), words[n].block
+    assert counted[0] == counted[1]
