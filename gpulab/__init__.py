@@ -32,6 +32,7 @@ from gpulab.errors import (
     KernelTrap,
     LaunchError,
     LaunchLimitError,
+    LaunchNotFound,
     MemoryFault,
     ProfilerError,
     ProviderError,
@@ -139,6 +140,7 @@ __all__ = [
     "KernelTrap",
     "LaunchError",
     "LaunchLimitError",
+    "LaunchNotFound",
     "MemoryFault",
     "Module",
     "Pointer",
@@ -191,13 +193,22 @@ class _Package(types.ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
+def _nearest(name: str) -> str:
+    """The public name like this one but for capitals and underscores, or the one that begins with it, or a near one."""
+    import difflib
+
+    plain = {each.lower().replace("_", ""): each for each in sorted(__all__)}
+    word = name.lower().replace("_", "")
+    begun = [each for each in plain if each.startswith(word)] if len(word) > 2 else []
+    near = [word] if word in plain else begun if len(begun) == 1 else difflib.get_close_matches(word, plain, 1)
+    return plain[near[0]] if near else ""
+
+
 def __getattr__(name: str) -> Any:
     home = _HOME.get(name)
     if home is None:
-        import difflib
-
-        near = difflib.get_close_matches(name, __all__, 1)
-        meant = f"; did you mean gpulab.{near[0]}?" if near and not name.startswith("_") else ""
+        meant = "" if name.startswith("_") else _nearest(name)
+        meant = f"; did you mean gpulab.{meant}?" if meant else ""
         raise AttributeError(f"module 'gpulab' has no attribute {name!r}{meant}")
     value = getattr(importlib.import_module(home), name)
     globals()[name] = value

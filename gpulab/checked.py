@@ -6,13 +6,13 @@ with gpulab.checked():
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 
 from gpulab import providers
+from gpulab.blocks import block
 
 
-@contextlib.contextmanager
+@block("with gpulab.checked(): kernel[grid, block](...)")
 def checked() -> Iterator[None]:
     """Every launch on a virtual device inside the block is checked, and stopped soon after the first mistake.
 

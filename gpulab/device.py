@@ -6,12 +6,12 @@ is free, and `set_limit` stops kernels that never end (virtual devices).
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from gpulab import dropped, providers
+from gpulab.blocks import block
 from gpulab.errors import LaunchLimitError
 from gpulab.views.table import Table
 
@@ -80,7 +80,7 @@ def use(which: int | str) -> DeviceInfo:
     return info
 
 
-@contextlib.contextmanager
+@block('with gpulab.using("gfx1100"): kernel[grid, block](...)')
 def using(which: int | str) -> Iterator[DeviceInfo]:
     """``with using("gfx942"): ...`` uses this device inside the block, and the one before again afterwards.
 

@@ -15,6 +15,7 @@
     ├── DeviceMemoryError       allocation and copy errors (out of memory, double free, wrong shape)
     ├── DeviceNotFound          no such device or architecture
     ├── KernelNotFound          a module has no kernel (or variable) of this name; also a KeyError, an AttributeError
+    ├── LaunchNotFound          a profiled run has no launch of this index; also an IndexError
     ├── CounterNotFound         a counter or metric that the device does not define, or was not counted; also a KeyError
     ├── TraceError              a trace file that cannot be read or written
     ├── ProfilerError           the profiler of a real GPU is missing, failed, or wrote what cannot be read
@@ -130,6 +131,10 @@ class DeviceNotFound(GpulabError):
 
 class KernelNotFound(GpulabError, KeyError, AttributeError):
     """A module has no kernel of this name; the message names what there is, the nearest first."""
+
+
+class LaunchNotFound(GpulabError, IndexError):
+    """A profiled run has no launch of this index, or none at all."""
 
 
 class CounterNotFound(GpulabError, KeyError):

@@ -59,7 +59,9 @@ def fidelity(kernel: Kernel) -> Report:
     Raises:
         UnsupportedInstruction: the kernel has an instruction that virtual devices do not execute.
     """
-    code = kernel.module._code
+    from gpulab.module import kernel_of
+
+    code = kernel_of(kernel, "fidelity").module._code
     return Report(
         providers.analysis().fidelity(
             code.assembly,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import builtins
+import difflib
 import functools
 import importlib.util
 import keyword
@@ -51,8 +52,21 @@ class _Options(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise OptionError(
-            f"{self.prog}: {message}.", hint=f"{self.format_usage().strip()}. {self.prog} --help says more."
+            f"{self.prog}: {message}.",
+            hint=f"{self._meant(message)}{self.format_usage().strip()}. {self.prog} --help says more.",
         )
+
+    def _meant(self, message: str) -> str:
+        """The options that are spelt much like those of a message, as a sentence, or ""."""
+        wrong = message.removeprefix("unrecognized arguments: ")
+        words = wrong.split() if wrong != message else []
+        known = [option for option in self._option_string_actions if option.startswith("--")]
+        near = [
+            option
+            for word in words
+            for option in difflib.get_close_matches("--" + word.split("=")[0].lstrip("-"), known, 1, 0.7)
+        ]
+        return f"did you mean {' and '.join(dict.fromkeys(near))}? " if near else ""
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         raise _HelpShown
@@ -187,8 +201,13 @@ def names_of(module: Module) -> dict[str, Kernel]:
     """The notebook names of a module's kernels: the part before "<", unless several share it."""
     found: dict[str, list[Kernel]] = {}
     for kernel in module.kernels:
-        found.setdefault(kernel.name.split("<")[0].split("::")[-1], []).append(kernel)
+        found.setdefault(_base(kernel), []).append(kernel)
     return {name: kernels[0] for name, kernels in found.items() if len(kernels) == 1 and name.isidentifier()}
+
+
+def _base(kernel: Kernel) -> str:
+    """A kernel's name without namespaces and without what stands in angle brackets."""
+    return kernel.name.split("<")[0].split("::")[-1]
 
 
 def _shadowed(name: str, namespace: dict[str, Any]) -> str:
@@ -216,6 +235,7 @@ def run(language: Language, shell: Any, line: str, cell: str) -> None:
     """
     from IPython.display import display
 
+    from gpulab.module import Kernel
     from gpulab.toolchain import diagnostics
 
     prog = f"%%{language.magic}"
@@ -244,6 +264,10 @@ def run(language: Language, shell: Any, line: str, cell: str) -> None:
     if unnamed and not asked.module:
         listed = ", ".join(f'm["{kernel.signature.symbol}"]' for kernel in unnamed)
         notes.append(f"several kernels share a name; keep the module with --module m, then: {listed}.")
+    for name in sorted({_base(kernel) for kernel in unnamed}):
+        if isinstance(shell.user_ns.get(name), Kernel):  # an earlier cell's would run in the place of these
+            del shell.user_ns[name]
+            notes.append(f"the kernel {name} of an earlier cell is no longer in the notebook.")
     if not module.kernels:
         notes.append(str(module._code.missing("any kernel")))
     if module.warnings and not asked.quiet:

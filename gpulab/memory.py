@@ -7,6 +7,7 @@ replaces the contents. An array whose last reference goes is freed before the ne
 from __future__ import annotations
 
 import ctypes
+import difflib
 import math
 import weakref
 from collections.abc import Sequence
@@ -295,6 +296,9 @@ class DeviceArray:
             text += " Copying to the host is array.to_host()."
         elif not name.startswith("_") and hasattr(np.ndarray, name):
             text += f" That is for numpy arrays, in host memory: array.to_host().{name}"
+        elif not name.startswith("_"):
+            near = difflib.get_close_matches(name, [each for each in dir(type(self)) if not each.startswith("_")], 1)
+            text += f" Did you mean {near[0]}?" if near else ""
         raise AttributeError(text, name=name, obj=self)
 
     def __getitem__(self, index: Any) -> Any:
@@ -406,7 +410,15 @@ def to_device(values: ArrayLike, dtype: DTypeLike | None = None) -> DeviceArray:
             "this array is in device memory already.",
             hint="use it as it is; for a second copy: other = gpulab.empty(a.shape, a.dtype); other.copy_from(a).",
         )
-    host = np.asarray(values) if dtype is None else np.asarray(values, dtype=_dtype(dtype))
+    kind = None if dtype is None else _dtype(dtype)
+    try:
+        host = np.asarray(values, dtype=kind)
+    except (ValueError, TypeError) as error:
+        raise DeviceMemoryError(
+            "this is no array of numbers.",
+            why=f"numpy says: {str(error).splitlines()[0]}",
+            hint="all rows of a matrix need the same length, and all elements the same kind.",
+        ) from None
     _dtype(host.dtype)
     array = empty(host.shape, host.dtype)
     array._write(host)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from gpulab import dropped, languages, providers, toolchain
-from gpulab.arguments import Packer, whole_number
+from gpulab.arguments import Packer, described, whole_number
 from gpulab.errors import (
     ArgumentError,
     CapabilityError,
@@ -286,6 +286,27 @@ class Module:
     def __repr__(self) -> str:
         listed = ", ".join(str(signature) for signature in self._code.kernels.values())
         return f"Module({self._code.name} for {self.arch}: {listed or 'no kernels'})"
+
+
+def kernel_of(value: Any, function: str) -> Kernel:
+    """The kernel that a function of gpulab was given.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if isinstance(value, Kernel):
+        return value
+    hint = "give it what a %%hip cell leaves in the notebook."
+    if isinstance(value, Launcher):
+        given = f"a kernel with its sizes, {value.kernel.name}[grid, block]"
+        hint = f"give the kernel alone, {value.kernel.name}; sizes and arguments follow as values of their own."
+    else:
+        given = described(value)
+        if isinstance(value, str):
+            hint = "write the kernel's name without quotation marks."
+        elif value is None:
+            hint = "a launch gives None: give the kernel itself, without brackets and arguments."
+    raise ArgumentError(f"gpulab.{function} takes a kernel, and was given {given}.", hint=hint)
 
 
 class _Alive:
@@ -685,4 +706,5 @@ class Launcher:
 
     def __repr__(self) -> str:
         kind = ".cooperative" if self.cooperative else ""
-        return f"{self.kernel.name}{kind}[{self.grid}, {self.block}, {self.lds_bytes}]"
+        sizes = f"{self.kernel.name}{kind}[{self.grid}, {self.block}, {self.lds_bytes}]"
+        return f"{sizes}, not launched: its arguments follow in parentheses"

@@ -45,7 +45,9 @@ def occupancy(
         DeviceNotFound: there is no virtual device of this architecture.
         LaunchLimitError: the block is empty, or larger than the device allows.
     """
-    of = resources(kernel) if kernel is not None else None
+    from gpulab.module import kernel_of
+
+    of = resources(kernel_of(kernel, "occupancy")) if kernel is not None else None
     device = architectures.get(arch or (of.arch if of else providers.devices()[providers.current()].arch))
     limit = device.max_threads_per_block
     if kernel is not None:

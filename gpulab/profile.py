@@ -10,12 +10,12 @@ device does not define.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gpulab import metrics, providers
-from gpulab.errors import CounterNotFound
+from gpulab.blocks import block
+from gpulab.errors import CounterNotFound, LaunchNotFound
 from gpulab.views import launches as views
 from gpulab.views import profiles
 from gpulab.views.table import Table
@@ -95,7 +95,22 @@ class Run:
         return len(self._recorded)
 
     def __getitem__(self, index: int) -> Launch:
-        return self._recorded[index]
+        try:
+            return self._recorded[index]
+        except IndexError:
+            raise self._no_launch(index) from None
+
+    def _no_launch(self, index: int) -> LaunchNotFound:
+        count = len(self._recorded)
+        if not count:
+            return LaunchNotFound(
+                "no kernel was launched inside the profile block.",
+                hint="put the launch into the block, indented: with gpulab.profile() as run: kernel[grid, block](...)",
+            )
+        return LaunchNotFound(
+            f"there is no launch {index}: the profile block has {count}.",
+            hint=f"run[0] to run[{count - 1}]; run[-1] is the last." if count > 1 else "run[0] is the launch.",
+        )
 
     def __iter__(self) -> Iterator[Launch]:
         return iter(self.launches)
@@ -104,13 +119,13 @@ class Run:
         """One launch, or all of them added up into one record.
 
         Raises:
-            IndexError: there was no such launch, or none at all.
+            LaunchNotFound: there was no such launch, or none at all.
             CounterNotFound: they ran on different architectures, whose counters have different meanings.
         """
         if index is not None:
-            return self._recorded[index]
+            return self[index]
         if not self._recorded:
-            raise IndexError("no kernel was launched inside the profile block")
+            raise self._no_launch(0)
         architectures = sorted({launch.arch for launch in self._recorded})
         if len(architectures) > 1:
             raise CounterNotFound(
@@ -125,7 +140,7 @@ class Run:
         """The counters of all launches, added up; ``run.counters["SQ_WAVES"]``. Of one: ``run[0].counters``.
 
         Raises:
-            IndexError, CounterNotFound: as `total`.
+            LaunchNotFound, CounterNotFound: as `total`.
         """
         return Numbers(self.total(), "counters")
 
@@ -134,7 +149,7 @@ class Run:
         """The metrics of all launches together; ``run.metrics["VALUUtilization"]``. Ratios are of the sums.
 
         Raises:
-            IndexError, CounterNotFound: as `total`.
+            LaunchNotFound, CounterNotFound: as `total`.
         """
         return Numbers(self.total(), "metrics")
 
@@ -143,7 +158,7 @@ class Run:
 
         Raises:
             CounterNotFound: the device does not define the name, or there is no number for it.
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
         """
         return metrics.value(self.total(index), name)
 
@@ -151,7 +166,7 @@ class Run:
         """Counters and metrics with unit, meaning and how certain they are: those asked for, else all there are.
 
         Raises:
-            IndexError, CounterNotFound: as `metric`.
+            LaunchNotFound, CounterNotFound: as `metric`.
         """
         launch = self.total(index)
         return profiles.counter_table(launch, self.names, _kinds(launch))
@@ -165,11 +180,11 @@ class Run:
                 for what a single line does not have, such as waves and clocks of the GPU.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
             ValueError: there is no such column.
             CounterNotFound: the device does not define a name.
         """
-        launch = self._recorded[index]
+        launch = self[index]
         names = self._chosen(launch, names)
         places = dict.fromkeys(cost.where for cost in launch.lines) if names else {}
         parts = {
@@ -193,9 +208,9 @@ class Run:
         """The source lines that most wave instructions belong to, with their shares.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
         """
-        return views.hotspot_table(self._recorded[index], count)
+        return views.hotspot_table(self[index], count)
 
     def instructions(self, index: int = -1, by: str = "executed", names: Sequence[str] = ()) -> Table:
         """The instructions of one launch by their cost, the most executed first; ``by=""`` keeps program order.
@@ -204,11 +219,11 @@ class Run:
             names: counters and metrics to show by instruction, as in `lines`.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
             ValueError: there is no such column.
             CounterNotFound: the device does not define a name.
         """
-        launch = self._recorded[index]
+        launch = self[index]
         names = self._chosen(launch, names)
         parts = _by_instruction(launch) if names else []
         extra = {name: [views.number(part, name) for part in parts] for name in names}
@@ -221,30 +236,30 @@ class Run:
             by: the column to sort by, e.g. "conflicts", "lines"; "" keeps program order.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
             ValueError: there is no such column.
         """
-        return profiles.access_table(self._recorded[index], by)
+        return profiles.access_table(self[index], by)
 
     def coalescing(self, index: int = -1) -> Instrument:
         """Lanes, addresses and cache lines of each vector memory instruction of one launch, the worst first.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
         """
         from gpulab.views.coalescing import coalescing
 
-        return coalescing(self._recorded[index])
+        return coalescing(self[index])
 
     def lds_banks(self, index: int = -1) -> Instrument:
         """Lanes and banks of each LDS instruction of one launch, with an index that can be changed.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
         """
         from gpulab.views.lds_banks import of_launch
 
-        return of_launch(self._recorded[index])
+        return of_launch(self[index])
 
     def memory(self, index: int = -1, beside: Run | None = None) -> Instrument:
         """Where the loads and stores of one launch were served: L1, L2, Infinity Cache, memory, LDS.
@@ -254,11 +269,11 @@ class Run:
             beside: another run, of which the same launch is drawn below in the same scale.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
         """
         from gpulab.views.memory import memory_hierarchy
 
-        return memory_hierarchy(self._recorded[index], None if beside is None else beside[index])
+        return memory_hierarchy(self[index], None if beside is None else beside[index])
 
     def roofline(self, index: int | None = None, beside: Run | None = None, by: str = "kernel") -> Instrument:
         """Kernels under the roofs of their device: float operations a second by operations per byte of each memory.
@@ -270,7 +285,7 @@ class Run:
 
         Raises:
             ValueError: `by` is something else.
-            IndexError: there was no such launch, or none at all.
+            LaunchNotFound: there was no such launch, or none at all.
             CounterNotFound: launches ran on different architectures, or were measured on a real GPU without counters
                 of float operations; the message has their names.
         """
@@ -279,7 +294,7 @@ class Run:
         runs = [self] if beside is None else [self, beside]
         chosen = [run.launches if index is None else (run[index],) for run in runs]
         if not all(chosen):
-            raise IndexError("no kernel was launched inside the profile block")
+            raise self._no_launch(0)
         architectures = sorted({launch.arch for launches in chosen for launch in launches})
         if len(architectures) > 1:
             raise CounterNotFound(
@@ -300,11 +315,11 @@ class Run:
                 are matched by their text.
 
         Raises:
-            IndexError: there was no such launch, in either run.
+            LaunchNotFound: there was no such launch, in either run.
         """
         from gpulab.views.divergence import divergence
 
-        return divergence(self._recorded[index], None if beside is None else beside[index])
+        return divergence(self[index], None if beside is None else beside[index])
 
     def source(self, index: int = -1, by: str | None = None, beside: Run | None = None) -> Instrument:
         """The source of one launch with the cost of each line in the margin; or the difference of two runs by line.
@@ -316,12 +331,12 @@ class Run:
                 text, so the source may have changed.
 
         Raises:
-            IndexError: there was no such launch, in either run.
+            LaunchNotFound: there was no such launch, in either run.
             ValueError: there is no such column.
         """
         from gpulab.views.source import source
 
-        return source(self._recorded[index], by, None if beside is None else beside[index])
+        return source(self[index], by, None if beside is None else beside[index])
 
     def timeline(self) -> Timeline:
         """What the streams did over time: copies, memsets, kernels, events; `.save(path)` writes it for Perfetto."""
@@ -337,12 +352,12 @@ class Run:
         """The device with all its compute units, filling as one launch proceeds, in modelled time.
 
         Raises:
-            IndexError: there was no such launch.
+            LaunchNotFound: there was no such launch.
             GpulabError: it ran on a real GPU, which does not say where its workgroups are.
         """
         from gpulab.views.gpu_map import gpu_map
 
-        return gpu_map(self._recorded[index])
+        return gpu_map(self[index])
 
     def compare(self, other: Run, *names: str) -> Table:
         """This run beside another one: this is "before", the other "after".
@@ -352,7 +367,7 @@ class Run:
             names: counters or metrics; if none, all that differ.
 
         Raises:
-            IndexError, CounterNotFound: as `metric`, for either run.
+            LaunchNotFound, CounterNotFound: as `metric`, for either run.
         """
         before, after = self.total(), other.total()
         return profiles.comparison_table(before, after, names, _kinds(after))
@@ -396,7 +411,7 @@ def _kinds(launch: Launch) -> Mapping[str, str]:
     return providers.analysis().counter_kinds(launch.arch) if launch.time_is_modelled else {}
 
 
-@contextlib.contextmanager
+@block("with gpulab.profile() as run: kernel[grid, block](...)")
 def profile(*names: str) -> Iterator[Run]:
     """Record every launch inside the block: counters, metrics, cost by source line and instruction, time.
 

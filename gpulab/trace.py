@@ -171,10 +171,13 @@ def trace(
             kernel was stopped elsewhere, the error is raised all the same, for it says where.
 
     Raises:
+        ArgumentError: this is no kernel, or its arguments do not fit.
         LaunchLimitError: there is no such workgroup or wave, or the sizes are not allowed.
         KernelFault: the kernel was stopped. The error's `trace` is the trace up to there.
     """
-    launcher = kernel[grid, block, dynamic_lds_bytes]
+    from gpulab.module import kernel_of
+
+    launcher = kernel_of(kernel, "trace")[grid, block, dynamic_lds_bytes]
     chosen = _chosen(workgroup)
     for axis, index, count in zip("xyz", chosen, launcher.grid, strict=True):
         if not 0 <= index < count:

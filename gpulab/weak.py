@@ -7,17 +7,17 @@ for seed in range(64):
 
 from __future__ import annotations
 
-import contextlib
 import operator
 from collections.abc import Iterator
 
 from gpulab import providers
+from gpulab.blocks import block
 from gpulab.errors import ArgumentError
 
 SEEDS = 1 << 32
 
 
-@contextlib.contextmanager
+@block("with gpulab.weak(0): kernel[grid, block](...)")
 def weak(seed: int) -> Iterator[None]:
     """In every launch on a virtual device inside the block, what waves load and store happens late and out of order.
 

@@ -51,6 +51,11 @@ def exercise_ids() -> tuple[str, ...]:
 
 def load(id: str) -> Exercise | ProgramExercise:
     """The exercise with this id. Raises CheckError with near matches if there is none."""
+    if not isinstance(id, str):
+        raise CheckError(
+            f"The exercise is named by a text, and this is a {type(id).__name__}.",
+            hint='its id stands first, in quotation marks, and the kernel after it: gpulab.check("first-fill", fill).',
+        )
     path = folder_of(str(id)) / "check.py"
     if not path.is_file() or path.parent.name != id:
         import difflib

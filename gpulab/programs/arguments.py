@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpulab.errors import GpulabError
-from gpulab.programs import options
+from gpulab.programs import nvcc, options
 from gpulab.toolchain import hosted
 from gpulab.toolchain import options as option_check
 
@@ -193,6 +193,8 @@ def read(words: Sequence[str], plain: bool = False) -> Command:
     queue = expanded([str(word) for word in words])
     while queue:
         word = queue.pop(0)
+        if foreign := nvcc.meaning(word):
+            raise _refuse(word, *foreign)
         name = next((one for one in (*_SEPARATE, *_JOINED) if word == one), "")
         if name:
             if not queue:

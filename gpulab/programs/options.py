@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpulab import architectures, languages
 from gpulab.errors import GpulabError
-from gpulab.programs import runtimes
+from gpulab.programs import nvcc, runtimes
 from gpulab.toolchain import options as option_check
 
 DEFAULT_ARCHS = architectures.defaults()
@@ -87,6 +87,8 @@ def parse(words: Sequence[str], archs: Sequence[str] = DEFAULT_ARCHS) -> Options
     queue = [str(word) for word in words]
     while queue:
         word = queue.pop(0)
+        if foreign := nvcc.meaning(word):
+            raise _refuse(word, *foreign)
         if word in ("-o", "-I", "-isystem", "-D", "-U", "-l", "-L", "-x", "-std", "--offload-arch", "-include"):
             if not queue:
                 raise _refuse(word, "it needs a value after it.")
@@ -194,6 +196,8 @@ def library(word: str, search: Sequence[str] = ()) -> list[str]:
             f"{known} is one of ROCm's libraries, which gpulab does not have.",
             "write the kernel yourself, or build the program with ROCm's hipcc on a machine with an AMD GPU.",
         )
+    if foreign := nvcc.library(name):
+        raise _refuse(word, *foreign)
     there = ", ".join(f"-l{each.name}" for each in hosting.libraries())
     raise _refuse(
         word,

@@ -234,8 +234,8 @@ _RELATION_HINTS = {
 
 
 _WAITING_HINT = (
-    "see what sets the value that the loop waits for; `with gpulab.checked():` says who waits for whom. Lanes of one "
-    "wave cannot wait for each other."
+    "see what sets the value that the loop waits for; a checked launch (`with gpulab.checked():`, of a program "
+    "GPULAB_CHECKED=1) says who waits for whom. Lanes of one wave cannot wait for each other."
 )
 
 _BLOCKS_HINT = (

@@ -7,6 +7,7 @@ gives its text.
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from collections.abc import Callable
@@ -16,7 +17,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Patterns for the message, the source line and the warning's flag, and the advice. `{0}`, `{1}`... in the text
-    are the groups of the message's match. NAME in the line's pattern is the message's first group."""
+    are the groups of the message's match. NAME in the patterns of the line
+    and of the source is the message's first group."""
 
     name: str
     message: str
@@ -41,6 +43,7 @@ _WORDS = (
     "protected|friend|explicit|export|import|using|namespace|virtual|inline|static|const|volatile|signed|unsigned|"
     "short|long|try|catch|throw|goto|asm|and|or|not|xor"
 )
+_MARKS = ("global", "device", "shared", "constant", "host")
 _PYTHON = "The text of a %%hip cell is C++, not Python. "
 
 _PRIMITIVES = Rule(
@@ -67,6 +70,23 @@ _COMMAS = Rule(
     r"in 'for' statement specifier|redefinition of|expected expression|expected '\)'",
     "The three parts of a for are separated by semicolons: for (int i = 0; i < n; i++)",
     line=r"\bfor\s*\(([^;()]|\([^()]*\))*(;([^;()]|\([^()]*\))*)?\)",
+)
+# The variable of a for, used where its loop has ended. The text between the parentheses may have parentheses itself.
+_PART = r"(?:[^;(){}]|\([^;(){}]*\))*"
+_OF_LOOPS = (
+    Rule(
+        "variable of a loop that a semicolon ends",
+        r"use of undeclared identifier '(\w+)'(?![^\n])",
+        "{0} is known in its own loop only, and the semicolon behind for (...) ends that loop. Remove the semicolon.",
+        source=rf"\bfor\s*\(\s*[\w ]+\bNAME\s*=[^;]*;{_PART};{_PART}\)\s*;",
+    ),
+    Rule(
+        "variable of a loop",
+        r"use of undeclared identifier '(\w+)'(?![^\n])",
+        "{0} is declared in the head of a for, and is known in that loop only: without braces that is one statement. "
+        "Put braces around what belongs to the loop, or declare {0} before it.",
+        source=r"\bfor\s*\(\s*[\w ]+\bNAME\s*=",
+    ),
 )
 
 RULES: tuple[Rule, ...] = (
@@ -216,6 +236,11 @@ RULES: tuple[Rule, ...] = (
         "Give a header's text to gpulab.compile(source, headers={{'{0}': text}}), or paste it into the cell.",
     ),
     # -- headers on demand
+    Rule(
+        "letters beyond ASCII",
+        r"has letters that the assembler does not take",
+        "Write the kernel's name with the letters a to z, A to Z, digits and _ alone. Comments may have any letters.",
+    ),
     Rule(
         "half",
         r"unknown type name '(?:__half2?|half2?)'|"
@@ -372,6 +397,19 @@ RULES: tuple[Rule, ...] = (
         "The keyword has two underscores before and behind: __{0}__",
     ),
     Rule(
+        "misspelt mark",
+        r"unknown type name '(\w+)'",
+        "C++ has no such word. Is it a misspelt mark of HIP? They are __global__ (a kernel), __device__, __host__, "
+        "__shared__ and __constant__.",
+        unless=lambda m: not difflib.get_close_matches(m[1].strip("_").lower(), _MARKS, 1, 0.75),
+    ),
+    Rule(
+        "parameter without a type",
+        r"unknown type name '([a-z]\w*)'(?!;)",
+        "Each parameter has a type of its own, also where the one before has the same: (int n, int {0}).",
+        line=r"\(.*,\s*NAME\s*[,)]|\(\s*NAME\s*[,)].*\{",
+    ),
+    Rule(
         "half",
         r"unknown type name '(__half2?|half2?|hip_bfloat16|__hip_bfloat16|__nv_bfloat16)'",
         "That type needs its own header. Clang's own 16-bit float is always there: _Float16.",
@@ -476,6 +514,17 @@ RULES: tuple[Rule, ...] = (
         r"no matching function for call to '(atomic(?!AddNoRet)\w+)'",
         "An atomic function takes the address of what it changes, and a value of the same type: {0}(&x[i], value).\n"
         "It exists for int, unsigned, unsigned long long, float and double.",
+    ),
+    Rule(
+        "pointer of malloc",
+        r"(?:initialize a variable of type|assigning to) '([\w ]+\*)' .*'void \*'",
+        "C++ does not convert a void* by itself, as C does. Write the type before the call: ({0})malloc(bytes).",
+        line=r"\b(?:malloc|calloc|realloc|aligned_alloc)\s*\(",
+    ),
+    Rule(
+        "pointer to void",
+        r"(?:initialize a variable of type|assigning to) '([\w ]+\*)' .*'void \*'",
+        "C++ does not convert a void* by itself, as C does. Write the type before it: ({0})p.",
     ),
     Rule(
         "pointer types",
@@ -585,6 +634,7 @@ RULES: tuple[Rule, ...] = (
         "A variable needs a type where it first appears: int {0} = ...;",
         line=r"^\s*NAME\s*=(?!=)",
     ),
+    *_OF_LOOPS,
     Rule(
         "undeclared function",
         r"use of undeclared identifier '(\w+)'(?![^\n])",
@@ -884,6 +934,7 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "{0} is declared, or called, and nothing in the source defines it. Device functions and variables "
         "of another file need gpulab hipcc -fgpu-rdc, in the commands for all files and in the one that links.",
     ),
+    *_OF_LOOPS,
     Rule(
         "undeclared function",
         r"use of undeclared identifier '(\w+)'(?![^\n])",
@@ -923,6 +974,8 @@ def find(message: str, line: str, source: str, flag: str = "", program: bool = F
         match = in_message.search(message)
         if match is not None and "NAME" in rule.line:
             in_line = re.compile(rule.line.replace("NAME", re.escape(match[1])))
+        if match is not None and "NAME" in rule.source:
+            in_source = re.compile(rule.source.replace("NAME", re.escape(match[1])))
         if match is None or not in_line.search(line) or not in_source.search(source) or wanted not in flag:
             continue
         if rule.unless is not None and rule.unless(match):
@@ -950,7 +1003,8 @@ def for_source(source: str) -> str:
     if re.search(r"template\s*<[^;{]*>\s*(?:\w+\s+)*__global__", bare):
         return (
             "A __global__ template gives a kernel only when it is instantiated. "
-            "Add a line such as: template __global__ void name<float>(float*, int);"
+            "Add a line such as: template __global__ void name<float>(float*, int); in a cell, %%hip --instantiate "
+            '"name<float>" does the same.'
         )
     if re.search(r"\b(static|namespace\s*\{)[^;{]*__global__|namespace\s*\{", bare) and "__global__" in bare:
         return "A kernel that is static or in an unnamed namespace is not visible from outside: remove that."

@@ -198,6 +198,9 @@ def _machine_code(
         "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={request.arch}", *request.options.assembler, "-x", "assembler",
         "-fno-color-diagnostics", "-Wno-unused-command-line-argument", "-c", str(text), "-o", str(unit),
     ]  # fmt: skip
+    foreign = _beyond_ascii(assembly, view)
+    if foreign:
+        raise diagnostics.compile_error(diagnostics.parse(foreign, view), request.name, foreign)
     outcome = compiler.run(arguments, folder=folder, limits=request.limits, what="the assembler")
     if outcome.code != 0 or not unit.exists():
         fail(request.name, outcome, diagnostics.parse_assembler(outcome.log, assembly, origin, view))
@@ -250,6 +253,21 @@ def _references(kernels: Mapping[str, KernelSignature], view: diagnostics.Source
                 word = kernel.name.split("<")[0].split("::")[-1]
                 message = f"the kernel {kernel.name} takes {parameter.name} by reference ({parameter.type})"
                 said.append(f"{_place_of(word, view)}warning: {message}\n")
+    return "".join(said)
+
+
+def _beyond_ascii(assembly: str, view: diagnostics.Source) -> str:
+    """Errors in Clang's form for kernels whose names the assembler cannot read: those with letters beyond ASCII."""
+    if assembly.isascii():
+        return ""
+    said = []
+    for symbol in re.findall(r"^\s*\.amdhsa_kernel ([^\s\"]*[^\x00-\x7f\s]\S*)", assembly, re.MULTILINE):
+        word = next(
+            (name for name in re.findall(r"\b__global__\b[^;{}()]*?(\w+)\s*\(", view.text) if name in symbol), ""
+        )
+        said.append(
+            f"{_place_of(word, view)}error: the name {word or symbol} has letters that the assembler does not take\n"
+        )
     return "".join(said)
 
 

@@ -6,11 +6,13 @@ Clang links from it what a kernel calls (`-mlink-builtin-bitcode`). `bitcode(arc
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 import tempfile
 from pathlib import Path
 
+from gpulab import architectures
 from gpulab.errors import CompileError, GpulabError
 from gpulab.toolchain import cache, compiler
 
@@ -57,10 +59,11 @@ def _bitcode(arch: str, options: tuple[str, ...], sources: str) -> bytes:
             what="the compiler of the device library",
         )  # fmt: skip
         if re.search(r"unknown target CPU|unsupported .*(architecture|CPU)|invalid target ID", outcome.log):
+            near = difflib.get_close_matches(arch, architectures.names(), 1, 0.7)
             raise GpulabError(
                 f"Clang knows no AMD GPU architecture {arch!r}.",
-                why=f"the compiler said: {outcome.log.strip().splitlines()[0][:200]}",
-                hint='use the name of a GPU, for example arch="gfx942" or arch="gfx1100".',
+                why="architectures have names such as gfx942 (Instinct MI300X) or gfx1100 (Radeon RX 7900 XTX).",
+                hint=f"did you mean {near[0]}?" if near else "gpulab.devices() lists the devices here.",
             )
         if outcome.code != 0 or not out.exists():
             raise CompileError(

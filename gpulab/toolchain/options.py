@@ -73,10 +73,12 @@ def check_arch(arch: str) -> str:
         GpulabError: it has not.
     """
     if not isinstance(arch, str) or not ARCH.match(arch):
+        nvidia = isinstance(arch, str) and re.match(r"(?:sm|compute)_", arch)
         raise GpulabError(
-            f"{arch!r} is not the name of an AMD GPU architecture.",
+            f"{arch!r} is not the name of an AMD GPU architecture" + (": it is one of NVIDIA's." if nvidia else "."),
             why="the compiler knows GPUs by names such as gfx942 (Instinct MI300X) or gfx1100 (Radeon RX 7900 XTX).",
-            hint="gpulab.devices() lists the names of the devices here; for a real GPU, rocminfo prints it.",
+            hint="gpulab.devices() (`gpulab devices` in a shell) lists the names of the devices here; for a real GPU, "
+            "rocminfo prints it.",
         )
     return arch
 

@@ -182,6 +182,7 @@ def lds_banks(
         GpulabError: the index or another argument cannot be used.
         DeviceNotFound: there is no such architecture.
     """
+    index = str(index)  # 33 is an index, the same for all lanes
     shape = (block,) if isinstance(block, int) else tuple(block)
     x, y, z = (*shape, 1, 1)[:3] if 1 <= len(shape) <= 3 else (0, 0, 0)
     setup = _checked(Setup(architectures.get(arch).name, index, element_bytes, access, (x, y, z), wave))

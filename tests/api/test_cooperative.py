@@ -196,4 +196,6 @@ def test_sizes_are_wanted(module: gpulab.Module) -> None:
     with pytest.raises(LaunchError, match=r"turn.cooperative\[grid, block\]"):
         module["turn"].cooperative(1, 2)
     assert repr(module["turn"].cooperative) == "turn.cooperative"
-    assert repr(module["turn"].cooperative[2, 64]) == "turn.cooperative[(2, 1, 1), (64, 1, 1), 0]"
+    assert repr(module["turn"].cooperative[2, 64]) == (
+        "turn.cooperative[(2, 1, 1), (64, 1, 1), 0], not launched: its arguments follow in parentheses"
+    )

@@ -60,9 +60,9 @@ def test_public_names() -> None:
     names = """
         ArgumentError AssemblyError CapabilityError CheckError CheckedFault CompileError CounterNotFound DeviceArray
         DeviceMemoryError DeviceNotFound Event GpulabError HipError InternalError Kernel KernelFault KernelNotFound
-        KernelTimeout KernelTrap LaunchError LaunchLimitError MemoryFault Module Pointer ProfilerError ProviderError
-        Stream TraceError UnsupportedInstruction check checked chip compile device devices empty exercise fidelity
-        hint hipify instruction lds_banks load load_trace measure memory_info occupancy pinned profile progress
+        KernelTimeout KernelTrap LaunchError LaunchLimitError LaunchNotFound MemoryFault Module Pointer ProfilerError
+        ProviderError Stream TraceError UnsupportedInstruction check checked chip compile device devices empty exercise
+        fidelity hint hipify instruction lds_banks load load_trace measure memory_info occupancy pinned profile progress
         set_limit synchronize to_device trace use using weak zeros
     """
     assert sorted(gpulab.__all__) == names.split()
@@ -71,6 +71,15 @@ def test_public_names() -> None:
         assert name in dir(gpulab)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = gpulab.nothing  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("sync", "synchronize"), ("ToDevice", "to_device"), ("todevice", "to_device"), ("zeroes", "zeros")],
+)
+def test_a_name_that_is_spelt_otherwise_is_answered_with_the_right_one(name: str, meant: str) -> None:
+    with pytest.raises(AttributeError, match=rf"did you mean gpulab\.{meant}\?$"):
+        getattr(gpulab, name)
 
 
 @pytest.mark.full

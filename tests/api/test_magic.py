@@ -135,6 +135,17 @@ def test_kernels_that_share_a_name_are_named_by_their_symbols(shell: Interactive
     assert shell.user_ns["m"]["_Z1ff"].signature.symbol == "_Z1ff"
 
 
+@pytest.mark.parametrize("options", ["", "--module m"])
+def test_of_kernels_that_share_a_name_no_earlier_one_runs(shell: InteractiveShell, options: str) -> None:
+    run(shell, "%%hip -q\n__global__ void f(int n) {}\n")
+    cell = run(shell, f"%%hip {options}\n__global__ void f(int n) {{}}\n__global__ void f(float x) {{}}\n")
+    assert "Note: the kernel f of an earlier cell is no longer in the notebook." in cell.text
+    assert "f" not in shell.user_ns
+    shell.user_ns["f"] = 3
+    run(shell, "%%hip\n__global__ void f(int n) {}\n__global__ void f(float x) {}\n")
+    assert shell.user_ns["f"] == 3
+
+
 def test_a_cell_without_kernels_says_so(shell: InteractiveShell) -> None:
     cell = run(shell, "%%hip\n__device__ int twice(int x) { return 2 * x; }")
     assert cell.error is None
@@ -179,6 +190,9 @@ def test_a_failed_cell_keeps_the_kernel_before(shell: InteractiveShell) -> None:
     ("line", "said"),
     [
         ("--arhc gfx1100", "unrecognized arguments: --arhc gfx1100"),
+        ("--arhc gfx1100", "did you mean --arch?"),
+        ("--module-name=m", "did you mean --module?"),
+        ("--arch gfx110", "did you mean gfx1"),
         ("--arch", "expected one argument"),
         ("-O7", "invalid choice"),
         ('--arch "gfx', "close every quotation mark"),
@@ -188,7 +202,7 @@ def test_a_failed_cell_keeps_the_kernel_before(shell: InteractiveShell) -> None:
 )
 def test_options_that_are_none(shell: InteractiveShell, line: str, said: str) -> None:
     cell = run(shell, f"%%hip {line}\n{SAXPY}")
-    assert isinstance(cell.error, magic.OptionError)
+    assert isinstance(cell.error, gpulab.GpulabError)
     assert said in cell.text
     assert "Traceback" not in cell.text
 

@@ -127,8 +127,10 @@ def test_what_brackets_give(module: gpulab.Module) -> None:
     made = module.fill.cooperative[[5, 6, 7], np.array([8]), None, 0]
     assert (made.grid, made.block, made.lds_bytes, made.cooperative) == ((5, 6, 7), (8, 1, 1), 0, True)
     assert module.fill[2**31 - 1, np.int64(4), 17].grid == (2**31 - 1, 1, 1)
-    assert repr(module.fill[2, 4, 17]) == "fill[(2, 1, 1), (4, 1, 1), 17]"
-    assert repr(module.fill.cooperative[2, 4]) == "fill.cooperative[(2, 1, 1), (4, 1, 1), 0]"
+    assert repr(module.fill[2, 4, 17]) == (
+        "fill[(2, 1, 1), (4, 1, 1), 17], not launched: its arguments follow in parentheses"
+    )
+    assert repr(module.fill.cooperative[2, 4]).startswith("fill.cooperative[(2, 1, 1), (4, 1, 1), 0], not")
     assert repr(module.fill.cooperative) == "fill.cooperative"
     assert repr(module.fill) == f"Kernel(fill(int *a) for {module.arch})"
     assert module.fill[2, 4] is module.fill[2, 4]

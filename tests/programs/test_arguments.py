@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gpulab.errors import GpulabError
-from gpulab.programs import arguments
+from gpulab.programs import arguments, nvcc, options
 from gpulab.programs.arguments import Command, Dependencies, Input
 
 HERE = Path.cwd()
@@ -97,6 +98,17 @@ def test_a_cpp_file_is_cpp_for_a_cpp_compiler() -> None:
         ("-MG", "headers that are missing are errors"),
         ("absent.xyz", "absent.xyz cannot be read: No such file"),
         ("--offload-arch=sm_80", "not the name of an AMD GPU architecture"),
+        ("-gencode arch=compute_70,code=sm_70", "Try: --offload-arch=gfx942"),
+        ("--generate-code=arch=compute_70,code=sm_70", "Try: --offload-arch=gfx942"),
+        ("-rdc=true", "Try: -fgpu-rdc"),
+        ("-fmad=false", "Try: -ffp-contract=off"),
+        ("-lineinfo", "the lines of kernels are always known"),
+        ("-G", "Try: leave it away"),
+        ("-ccbin g++", "Try: leave it away"),
+        ("-Xptxas -v", "Try: leave it away"),
+        ("-maxrregcount=32", "__launch_bounds__"),
+        ("--expt-extended-lambda", "it is always on"),
+        ("-ptx", "--genco"),
         ("@absent.rsp", "the file of options absent.rsp cannot be read"),
     ],
 )
@@ -138,3 +150,27 @@ def test_a_library_of_rocm_written_out() -> None:
         assert Path(found, "hiprand_kernel.h").is_file(), folder
     for folder in ("/opt/rocm/include/nothing", "/opt/rocm/include", "/opt/other/include/hiprand"):
         assert arguments.read(["-isystem", folder]).include == (folder,)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("cudart", "leave it away"), ("cublas", "-lhipblas"), ("curand", "-lhiprand"), ("cusolver", "none in its place")],
+)
+def test_libraries_of_cuda(name: str, said: str) -> None:
+    with pytest.raises(GpulabError, match="one of CUDA's libraries") as raised:
+        options.library(f"-l{name}")
+    assert said in str(raised.value)
+
+
+def test_the_table_of_nvccs_options_in_the_text_is_right() -> None:
+    """What docs/porting.md says of an option is what the message says, and hipcc takes what it names."""
+    text = (Path(__file__).parents[2] / "docs" / "porting.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`-.*?) \| (.*?) \|$", text.partition("## The Makefile")[2], re.MULTILINE)
+    assert len(rows) >= 8
+    for theirs, ours in rows:
+        for word in re.findall(r"`(-[^` ]+)", theirs.replace("...", "x")):
+            if not word.startswith(("-l", "-arch=", "-dc")):
+                assert nvcc.meaning(word), word
+        for line in re.findall(r"`(-[^`]+)`", ours):
+            if not line.startswith("-l"):
+                arguments.read(line.split())

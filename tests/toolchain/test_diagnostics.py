@@ -109,6 +109,19 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "atomic by value": ("__global__ void k(float* x) {\n atomicAdd(x[0], 1.0f); //!\n}", "atomicAdd(&x[i], value)"),
     "two indices": ("__global__ void k(float* x) {\n x[1][2] = 1; //!\n}", "row * width + column"),
     "misspelt keyword": ("_global_ void k(float* x) {} //!\n", "__global__"),
+    "misspelt mark": ("__gobal__ void k(float* x) {} //!\n", "They are __global__ (a kernel)"),
+    "misspelt mark in capitals": ("__Globl__ void k(float* x) {} //!\n", "They are __global__ (a kernel)"),
+    "parameter without a type": ("__global__ void k(float* x, n) { //!\n x[0] = n; }", "(int n, int n)"),
+    "the first parameter without a type": ("__global__ void k(n, float* x) { //!\n x[0] = n; }", "(int n, int n)"),
+    "malloc as in C": ("__global__ void k(float* x) {\n float* p = malloc(4); //!\n x[0] = p[0]; }", "(float *)malloc(bytes)"),
+    "void* as in C": ("__global__ void k(float* x, void* v) {\n float* p = v; //!\n x[0] = p[0]; }", "Write the type before it"),
+    "semicolon ends the loop": (
+        "__global__ void k(int n, float* x) {\n for (int i = 0; i < min(n, 4); i++);\n x[i] = 1; //!\n}", "Remove the semicolon",
+    ),
+    "loop without braces": (
+        "__global__ void k(int n, float* x) {\n for (int i = 0; i < n; i++)\n  x[i] = 1;\n x[i] = 2; //!\n}", "known in that loop only",
+    ),
+    "kernel with an umlaut": ("__global__ void größe(float* x) { //!\n x[0] = 1; }", "letters a to z"),
     "exceptions": ("__global__ void k(float* x) {\n throw 1; //!\n}", "no exceptions"),
     "endless template": ("template <int N> struct F { static const int v = F<N + 1>::v; }; //!\nint x = F<0>::v;", "end"),
 }  # fmt: skip

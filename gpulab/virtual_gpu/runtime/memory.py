@@ -124,16 +124,20 @@ class Memory:
         return address
 
     def _no_room(self, size: int, device: Device, why: str) -> Failure:
-        total = device.architecture.memory_bytes
+        total, available = device.architecture.memory_bytes, self.available(device)
+        free = total - device.used_bytes
+        below = f" ({size - (1 << 64):,} as a signed number: is a size below zero?)" if size >> 63 else ""
         said = (
-            f"{size:,} bytes were asked for, and {self.available(device):,} can be had: of the device's {total:,} "
-            f"bytes {total - device.used_bytes:,} are free"
+            f"{size:,} bytes were asked for{below}, and {available:,} can be had: of the device's {total:,} "
+            f"bytes {free:,} are free"
         )
-        if why:
+        if why or available < free:
             said += (
                 ", but all virtual devices of a process share "
-                f"{self._arena.reach >> 30} GiB of this computer's memory, with managed and pinned memory ({why})"
+                f"{self._arena.reach >> 30} GiB of this computer's memory, with managed and pinned memory"
             )
+        if why:
+            said += f" ({why})"
         return Failure(codes.OUT_OF_MEMORY, said)
 
     def available(self, device: Device) -> int:
