@@ -92,6 +92,9 @@ def test_operand_list_and_encoding():
     assert item.operands[3].value == Register("s", 4, 2)
     assert only("v_add_f32_e64_dpp v0, v1, v2 row_shl:1").encoding == "e64_dpp"
     assert only("v_mov_b32_sdwa v0, v1 src0_sel:WORD_1").encoding == "sdwa"
+    assert only("v_mov_b32 v0, v1 src0_sel:WORD_1").encoding == "sdwa"
+    assert only("v_add_u32 v0, v1, sext(v2)").encoding == "sdwa"
+    assert only("v_mov_b32 v0, v1 row_shl:1").encoding == ""
     assert only("global_load_dword v1, v0, s[2:3]").encoding == ""
 
 

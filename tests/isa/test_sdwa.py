@@ -78,3 +78,26 @@ def test_floats_halves_and_comparisons():
     assert found.vcc == (1 << 64) - 1  # every lane is above -128
     assert found.s[4:6] == [0, 0]
     assert set(found.v[7]) == {0x3C * 0xC2}
+
+
+def test_without_the_suffix_and_without_what_may_be_left_out():
+    """LLVM's assembler takes SDWA where a select stands; what is not written is DWORD and UNUSED_PRESERVE."""
+    found = run(
+        "gfx942",
+        f"""
+        v_mov_b32 v1, {WORD:#x}
+        v_mov_b32 v2, 0
+        v_mov_b32 v3, {OLD:#x}
+        v_mov_b32 v4, {OLD:#x}
+        v_add_u32 v3, v1, v2 dst_sel:BYTE_1 src0_sel:WORD_1
+        v_add_u32_sdwa v4, v1, v2 dst_sel:WORD_1 src0_sel:BYTE_3
+        v_cvt_off_f32_i4 v5, v1 src0_sel:BYTE_2
+        v_or_b32 v6, sext(v1), v2 src0_sel:BYTE_1
+        v_cmp_eq_u32 vcc, v2, v1 src1_sel:BYTE_0
+        """,
+    )
+    assert set(found.v[3]) == {0x11229944}
+    assert set(found.v[4]) == {0x00883344}
+    assert set(found.floats(5)) == {-7 / 16}  # the low four bits of 0x99
+    assert set(found.v[6]) == {0xFFFFFFAA}
+    assert found.vcc == 0

@@ -26,8 +26,10 @@ LARGEST = {
     "device_reduce_scan": 300_000,
     "device_select": 70_001,
     "device_sort": 300_000,
+    "own_keys": None,
     "rocprim_block": None,
     "rocprim_device": 70_001,
+    "rocprim_lanes": None,
     "warp": None,
 }
 

@@ -7,6 +7,7 @@
 //   special.h        erf, gamma and Bessel functions; musl's sources (MIT) are read from the compiler's package
 //   exports.h        the C names, __gpulab_<function>_<f32|f64>
 //   printing.h       __printf_alloc (device only)
+//   rocm_names.h     names of ROCm's device library (device only)
 //   virtual.h        member functions without a body (device only)
 #include "numbers.h"
 #include "elementary.h"
@@ -14,5 +15,6 @@
 #include "exports.h"
 #ifdef __AMDGCN__
 #include "printing.h"
+#include "rocm_names.h"
 #include "virtual.h"
 #endif

@@ -173,6 +173,7 @@ _FLAGS = frozenset(
         "row_en",
     )
 )
+_SDWA = frozenset(("dst_sel", "dst_unused", "src0_sel", "src1_sel"))
 _WHOLE_ARGUMENT = ("s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_wait_alu")
 _OPERATORS = frozenset("+-*/&^<>~!%=")
 _BETWEEN = re.compile(r"(?<!:)[ \t]*:[ \t]*(?!:)")  # blanks around the colon of ``offset: 8`` and ``v[2 : 3]``
@@ -329,6 +330,11 @@ def _body(text: str) -> tuple[str, str, tuple[Operand | Deferred, ...], Mapping[
         for word in words[1:]:
             if word:
                 _modifier(word, modifiers)
+    # A line may leave the suffix out, as hand-written ones do: LLVM's assembler then chooses by what stands there.
+    if not encoding and (
+        not _SDWA.isdisjoint(modifiers) or any(isinstance(one, Operand) and one.sext for one in operands)
+    ):
+        encoding = "sdwa"
     return mnemonic, encoding, tuple(operands), modifiers
 
 

@@ -330,7 +330,7 @@ class Lanewise:
         kind, _, n = which.partition("_")
         width = 8 if kind == "BYTE" else 16
         shift = width * int(n)
-        unused = str(instruction.modifiers.get("dst_unused", "UNUSED_PAD"))
+        unused = str(instruction.modifiers.get("dst_unused", "UNUSED_PRESERVE"))  # LLVM's default
         up = e.let(f"shl {e.v32} {value}, splat (i32 {32 - width})")
         if unused == "UNUSED_SEXT":
             down = e.let(f"ashr {e.v32} {up}, splat (i32 {32 - width})")

@@ -3,6 +3,7 @@
 #include <hipcub/block/block_reduce.hpp>
 #include <hipcub/device/device_radix_sort.hpp>
 #include <hipcub/device/device_scan.hpp>
+#include <hipcub/util_device.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -40,5 +41,17 @@ int main() {
     std::sort(keys.begin(), keys.end());
     expect("SortPairs: keys", out.read(), keys);
   }
+  // What any header of hipCUB brings along.
+  expect_one("Max of two types", hipcub::Max()(3, 4.5f) + hipcub::Min()(0.5, 2.5f), 5.0);
+  expect_one("the other way round", hipcub::MakeBinaryFlip(hipcub::Difference())(1, 5), 4);
+  void* places[3] = {};
+  const size_t sizes[3] = {1, 300, 256};
+  size_t bytes = 0;
+  if HIPCUB_IF_CONSTEXPR (sizeof(int) == 4) HIP(hipcub::AliasTemporaries(nullptr, bytes, places, sizes));
+  Device<char> storage(bytes);
+  HIP(hipcub::AliasTemporaries(storage.data, bytes, places, sizes));
+  char** at = reinterpret_cast<char**>(places);
+  expect_one("one storage for three arrays", at[1] - at[0] == 256 && at[2] - at[1] == 512, true);
+  expect_one("it is large enough", at[0] >= storage.data && at[2] + 256 <= storage.data + bytes, true);
   return finished();
 }

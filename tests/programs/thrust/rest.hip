@@ -1,6 +1,7 @@
 // Forms of the algorithms that the other programs leave out, on numbers worked out by hand.
 #include <thrust/adjacent_difference.h>
 #include <thrust/binary_search.h>
+#include <thrust/detail/raw_reference_cast.h>
 #include <thrust/device_vector.h>
 #include <thrust/equal.h>
 #include <thrust/execution_policy.h>
@@ -129,5 +130,8 @@ int main() {
   thrust::universal_host_pinned_vector<int> pinned(3, 5);
   pinned[1] = 6;
   CHECK(thrust::reduce(pinned.begin(), pinned.end()) == 16 && *thrust::raw_pointer_cast(pinned.data()) == 5);
-  return checked(61);
+  int raw = 7;
+  THRUST_UNUSED_VAR(raw);
+  CHECK(&thrust::raw_reference_cast(raw) == &raw);
+  return checked(62);
 }

@@ -3,6 +3,9 @@
 #pragma once
 #include "../gpulab/names.h"
 #include "hip_runtime.h"
+#ifdef __GPULAB_PROGRAM__
+#include <iosfwd>
+#endif
 
 struct hip_bfloat16 {
   uint16_t data;
@@ -55,4 +58,10 @@ __GPULAB_BOTH__ bool isnan(hip_bfloat16 a) { return (a.data & 0x7fffu) > 0x7f80u
 __GPULAB_BOTH__ bool isinf(hip_bfloat16 a) { return (a.data & 0x7fffu) == 0x7f80u; }
 __GPULAB_BOTH__ bool iszero(hip_bfloat16 a) { return (a.data & 0x7fffu) == 0; }
 }  // namespace std
+#ifdef __GPULAB_PROGRAM__
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& stream, hip_bfloat16 a) {
+  return stream << static_cast<float>(a);
+}
+#endif
 #include "../gpulab/names_end.h"

@@ -37,6 +37,7 @@
 #ifdef __GPULAB_PROGRAM__
 #include "../gpulab/host/standard.h"
 #endif
+#include "../gpulab/features.h"
 #include "hip_runtime_api.h"
 #include "hip_vector_types.h"
 #include "../gpulab/indices.h"
@@ -47,6 +48,7 @@
 #include "../gpulab/conversions.h"
 #include "../gpulab/crosslane.h"
 #include "../gpulab/mathematics.h"
+#include "../gpulab/rocm_names.h"
 #include "../gpulab/textures.h"
 #include "../gpulab/printing.h"
 #include "../gpulab/memory.h"

@@ -5,6 +5,7 @@
 #define HIPCUB_ROCPRIM_API 1
 #define HIPCUB_NAMESPACE hipcub
 #define HIPCUB_INLINE inline
+#define HIPCUB_IF_CONSTEXPR constexpr
 #define BEGIN_HIPCUB_NAMESPACE namespace hipcub {
 #define END_HIPCUB_NAMESPACE }
 #define HIPCUB_DEVICE __device__
@@ -64,3 +65,4 @@ inline hipError_t Debug(hipError_t error, const char* file, int line) {
 }
 #endif
 }  // namespace hipcub
+#include "thread/thread_operators.hpp"  // every header of hipCUB brings them along

@@ -11,6 +11,7 @@ class MergeSort : public WithStorage<Self, ::gpulab::primitives::MergeSortRoom<G
 
  public:
   __GPULAB_COLLECTIVE__(Base)
+  __GPULAB_DEVICE_MEMBER__ unsigned int get_linear_tid() const { return Group::index(); }
   template <typename Compare>
   __GPULAB_COLLECTIVE_CALL__ void Sort(Key (&keys)[count], Compare less) {
     NullType none[count];

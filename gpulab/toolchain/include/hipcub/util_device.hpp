@@ -4,6 +4,26 @@
 #include "config.hpp"
 
 namespace hipcub {
+// One storage for several arrays, each at a multiple of 256 bytes: with a null pointer, how many bytes they need.
+template <int ALLOCATIONS>
+__GPULAB_BOTH__ hipError_t AliasTemporaries(void* temporary, size_t& bytes, void* (&allocations)[ALLOCATIONS],
+                                            const size_t (&sizes)[ALLOCATIONS]) {
+  constexpr size_t step = 256;
+  size_t needed = 0, places[ALLOCATIONS];
+  for (int i = 0; i < ALLOCATIONS; ++i) {
+    places[i] = needed;
+    needed += (sizes[i] + step - 1) / step * step;
+  }
+  needed += step - 1;  // the storage may begin anywhere
+  if (temporary == nullptr) {
+    bytes = needed;
+    return hipSuccess;
+  }
+  if (bytes < needed) return hipErrorInvalidValue;
+  const size_t first = (reinterpret_cast<size_t>(temporary) + step - 1) / step * step;
+  for (int i = 0; i < ALLOCATIONS; ++i) allocations[i] = reinterpret_cast<void*>(first + places[i]);
+  return hipSuccess;
+}
 inline int DeviceCount() {
   int count = 0;
   return hipGetDeviceCount(&count) == hipSuccess ? count : 0;

@@ -17,6 +17,14 @@ __GPULAB_FUNCTION__ uint64_t LaneMaskLe() { return (uint64_t(2) << LaneId()) - 1
 __GPULAB_FUNCTION__ uint64_t LaneMaskGt() { return ~LaneMaskLe(); }
 __GPULAB_FUNCTION__ uint64_t LaneMaskGe() { return ~LaneMaskLt(); }
 
+// The lanes of a logical warp; where several make a wave, those of the warp with this number.
+template <int LOGICAL_WARP_THREADS>
+__GPULAB_FUNCTION__ uint64_t WarpMask(unsigned int warp) {
+  constexpr unsigned int threads = LOGICAL_WARP_THREADS;
+  constexpr uint64_t lanes = threads >= 64 ? ~uint64_t(0) : (uint64_t(1) << threads % 64) - 1;
+  return (threads & (threads - 1)) == 0 && threads < ::gpulab::primitives::wave_size ? lanes << warp * threads : lanes;
+}
+
 // Bits start to start + count - 1 of the source.
 template <typename Bits>
 __GPULAB_FUNCTION__ unsigned int BFE(Bits source, unsigned int start, unsigned int count) {

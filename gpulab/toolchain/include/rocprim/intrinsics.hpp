@@ -2,6 +2,8 @@
 #pragma once
 #include "../gpulab/primitives/group.h"
 #include "config.hpp"
+#include "intrinsics/atomic.hpp"
+#include "intrinsics/bit.hpp"
 
 namespace rocprim {
 namespace arch {
@@ -59,6 +61,25 @@ __GPULAB_FUNCTION__ __attribute__((convergent)) uint64_t ballot(int predicate) {
 __GPULAB_FUNCTION__ unsigned int masked_bit_count(uint64_t mask, unsigned int add = 0) {
   return ::gpulab::primitives::count_before(mask) + add;
 }
+__GPULAB_FUNCTION__ __attribute__((convergent)) int warp_any(int predicate) { return ballot(predicate) != 0; }
+__GPULAB_FUNCTION__ __attribute__((convergent)) int warp_all(int predicate) { return ballot(!predicate) == 0; }
+// The lanes whose label has the same low bits; lanes that are not valid have no others, and none has them.
+__GPULAB_FUNCTION__ __attribute__((convergent)) uint64_t match_any(unsigned int label, unsigned int label_bits,
+                                                                   bool valid = true) {
+  uint64_t peers = ballot(valid);
+  for (unsigned int i = 0; i < label_bits; ++i) {
+    const bool bit = (label >> i) & 1u;
+    const uint64_t with = ballot(bit);
+    peers &= bit ? with : ~with;
+  }
+  return valid ? peers : 0;
+}
+template <unsigned int LabelBits>
+__GPULAB_FUNCTION__ __attribute__((convergent)) uint64_t match_any(unsigned int label, bool valid = true) {
+  return match_any(label, LabelBits, valid);
+}
+// True in the first lane of the mask.
+__GPULAB_FUNCTION__ bool group_elect(uint64_t mask) { return mask >> lane_id() & 1u && masked_bit_count(mask) == 0; }
 // The input of a lane of the same logical warp of `width` lanes; where there is none, the lane's own.
 template <typename T>
 __GPULAB_FUNCTION__ __attribute__((convergent)) T warp_shuffle(const T& input, int source_lane,

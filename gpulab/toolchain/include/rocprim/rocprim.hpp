@@ -3,6 +3,7 @@
 #include "functional.hpp"
 #include "intrinsics.hpp"
 #include "iterators.hpp"
+#include "type_traits.hpp"
 #include "types.hpp"
 #include "warp/warp_exchange.hpp"
 #include "warp/warp_load.hpp"

@@ -7,9 +7,8 @@
 #pragma once
 #include "detail/config.h"  // first: it says what is wrong in a cell of kernels
 #include <cmath>
-#include <istream>
+#include <iostream>  // with std::cout, as there
 #include <limits>
-#include <ostream>
 
 #include "pair.h"
 

@@ -5,6 +5,13 @@
 #include "../../hip/hip_fp16.h"
 #include "basics.h"
 
+namespace hipcub {
+enum Category { NOT_A_NUMBER, SIGNED_INTEGER, UNSIGNED_INTEGER, FLOATING_POINT };
+// What a program says of a key type of its own, by a specialisation (hipcub/util_type.hpp).
+template <typename T>
+struct NumericTraits;
+}  // namespace hipcub
+
 namespace gpulab {
 namespace primitives {
 
@@ -31,14 +38,42 @@ struct unsigned_of<16> {
   using type = unsigned __int128;
 };
 
+// A program's own key type: sorted as the numbers that its bits are, by what NumericTraits says of them.
+template <typename T, typename = void>
+struct StatedKey {
+  static constexpr bool is = false, is_float = false, is_signed = false;
+};
 template <typename T>
-inline constexpr bool is_float_key = __is_floating_point(T) || __is_same(T, __half) || __is_same(T, __hip_bfloat16) ||
-                                     __is_same(T, hip_bfloat16) || __is_same(T, _Float16) || __is_same(T, __bf16);
+struct StatedKey<T, typename ::gpulab::enable_if<(__is_class(T) || __is_union(T)) &&
+                                                 sizeof(typename ::hipcub::NumericTraits<T>::UnsignedBits) ==
+                                                     sizeof(T)>::type> {
+  static constexpr int category = static_cast<int>(::hipcub::NumericTraits<T>::CATEGORY);
+  static constexpr bool is = ::hipcub::NumericTraits<T>::PRIMITIVE;
+  static constexpr bool is_float = is && category == ::hipcub::FLOATING_POINT;
+  static constexpr bool is_signed = is && category == ::hipcub::SIGNED_INTEGER;
+};
+
+// Types that are keys by themselves.
 template <typename T>
-inline constexpr bool is_integer_key =
+inline constexpr bool is_known_float = __is_floating_point(T) || __is_same(T, __half) || __is_same(T, __hip_bfloat16) ||
+                                       __is_same(T, hip_bfloat16) || __is_same(T, _Float16) || __is_same(T, __bf16);
+template <typename T>
+inline constexpr bool is_known_integer =
     __is_integral(T) || __is_enum(T) || __is_same(T, __int128) || __is_same(T, unsigned __int128);
+
 template <typename T>
-inline constexpr bool is_radix_key = (is_float_key<T> && !__is_same(T, long double)) || is_integer_key<T>;
+inline constexpr bool is_float_key = is_known_float<T> || StatedKey<T>::is_float;
+template <typename T>
+inline constexpr bool is_radix_key = (is_float_key<T> && !__is_same(T, long double)) || is_known_integer<T> ||
+                                     StatedKey<T>::is;
+template <typename T>
+__GPULAB_BOTH__ constexpr bool is_signed_key() {
+  if constexpr (is_known_integer<T>) {
+    return static_cast<T>(-1) < static_cast<T>(0);
+  } else {
+    return StatedKey<T>::is_signed;
+  }
+}
 
 // The key as an unsigned number. Of floating-point keys both zeros are equal; a NaN comes by its bits: with a sign
 // before -infinity, else behind infinity.
@@ -55,7 +90,7 @@ struct RadixKey {
     if constexpr (is_float_key<T>) {
       if (x == sign) x = 0;
       x = static_cast<Bits>(x & sign ? ~x : x | sign);
-    } else if constexpr (static_cast<T>(-1) < static_cast<T>(0)) {
+    } else if constexpr (is_signed_key<T>()) {
       x = static_cast<Bits>(x ^ sign);
     }
     return descending ? static_cast<Bits>(~x) : x;

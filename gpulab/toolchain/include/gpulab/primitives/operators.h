@@ -19,15 +19,24 @@ struct Difference {
     return a - b;
   }
 };
+// Of two types the common one, as C++ chooses it for a condition.
 struct Max {
   template <typename T>
   __GPULAB_OPERATOR__ T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ auto operator()(const TypeA& a, const TypeB& b) const -> bare<decltype(a < b ? b : a)> {
     return a < b ? b : a;
   }
 };
 struct Min {
   template <typename T>
   __GPULAB_OPERATOR__ T operator()(const T& a, const T& b) const {
+    return b < a ? b : a;
+  }
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ auto operator()(const TypeA& a, const TypeB& b) const -> bare<decltype(b < a ? b : a)> {
     return b < a ? b : a;
   }
 };

@@ -45,6 +45,19 @@ struct SwizzleScanOp {
     return op(second, first);
   }
 };
+template <typename Op>
+struct BinaryFlip {
+  Op binary_op;
+  explicit __GPULAB_OPERATOR__ BinaryFlip(Op given) : binary_op(given) {}
+  template <typename TypeA, typename TypeB>
+  __GPULAB_OPERATOR__ decltype(auto) operator()(TypeA&& a, TypeB&& b) {
+    return binary_op(static_cast<TypeB&&>(b), static_cast<TypeA&&>(a));
+  }
+};
+template <typename Op>
+__GPULAB_BOTH__ BinaryFlip<Op> MakeBinaryFlip(Op given) {
+  return BinaryFlip<Op>(given);
+}
 // Of pairs (count of segment heads, value): the values of one segment alone are combined.
 template <typename Op>
 struct ReduceBySegmentOp {

@@ -35,6 +35,14 @@
 #define THRUST_HOST __host__
 #define THRUST_DEVICE __device__
 #define THRUST_HOST_DEVICE __host__ __device__
+#define THRUST_UNUSED_VAR(expression) \
+  do {                                \
+    (void)(expression);               \
+  } while (0)
+#define THRUST_FWD(one) ::std::forward<decltype(one)>(one)
+#define THRUST_NS_QUALIFIER ::thrust
+#define THRUST_NAMESPACE_BEGIN namespace thrust {
+#define THRUST_NAMESPACE_END }
 
 namespace thrust {
 using std::size_t;

@@ -1,0 +1,3 @@
+// It stands in block_load.hpp.
+#pragma once
+#include "block_load.hpp"

@@ -1,0 +1,3 @@
+// It stands in block_store.hpp.
+#pragma once
+#include "block_store.hpp"

@@ -1,0 +1,3 @@
+// It stands in config.hpp.
+#pragma once
+#include "../config.hpp"

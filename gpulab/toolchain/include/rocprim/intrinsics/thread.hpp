@@ -1,0 +1,3 @@
+// It stands in intrinsics.hpp.
+#pragma once
+#include "../intrinsics.hpp"

@@ -1,0 +1,3 @@
+// It stands in iterators.hpp.
+#pragma once
+#include "iterators.hpp"

@@ -1,0 +1,3 @@
+// It stands in device_ptr.h.
+#pragma once
+#include "../device_ptr.h"

@@ -1,0 +1,3 @@
+// It stands in device_reference.h.
+#pragma once
+#include "../device_reference.h"

@@ -1,0 +1,95 @@
+"""What HIP's headers have beside functions: names of ROCm's device library, feature macros, mathematical constants."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpulab import toolchain
+from tests.headers.device import run
+
+both = pytest.mark.parametrize("arch", ["gfx942 device", "gfx1100 device"])
+FOLDER = Path(toolchain.__file__).parent
+
+FUNCTIONS = """
+extern "C" __device__ __attribute__((const)) float __ocml_exp2_f32(float);  // as generated kernels declare them
+extern "C" __device__ __attribute__((const)) unsigned long __ockl_get_group_id(unsigned int);
+typedef _Float16 pair __attribute__((ext_vector_type(2)));
+__global__ void k(const double* in, double* out, long* whole) {
+    unsigned long i = __ockl_get_global_id(0);
+    if (i >= 80) return;
+    double x = in[i];
+    double* to = out + 8 * i;
+    to[0] = __ocml_sqrt_f32(x) + __ocml_fma_f32(x, 2.0f, 1.0f);
+    to[1] = __ocml_native_exp_f32(x);
+    to[2] = __ocml_pow_f64(x, 1.5) + __ocml_atan2_f64(x, 2) + __ocml_len3_f64(x, 1, 2);
+    to[3] = __ocml_sin_f16((_Float16)x);
+    to[4] = __ocml_exp2_f32(x) + __ocml_pown_f64(x, 3);
+    to[5] = __ocml_isnan_f32(x) + 2 * __ocml_isinf_f64(1 / (x - x)) + __ocml_ldexp_f32(x, 3);
+    to[6] = __ocml_native_sin_f32(x) + __ocml_fmax_f16((_Float16)x, (_Float16)0.25f);
+    pair packed = {(_Float16)x, (_Float16)2.0f};
+    to[7] = __ockl_fdot2(packed, packed, 1.0f, false);
+    if (i == 79) {
+        long found[] = {(long)__ockl_get_num_groups(0), (long)__ockl_get_local_size(0), (long)__ockl_get_group_id(0),
+                        (long)__ockl_get_local_id(0), (long)__ockl_get_global_size(0), __ockl_lane_u32(),
+                        __ockl_activelane_u32(), (long)__ockl_clz_u64(1), __ockl_mul24_i32(-3, 5),
+                        __ockl_sadd_u32(3, 10, 1), __ockl_wfany_i32(1) && !__ockl_wfall_i32(0)};
+        for (int n = 0; n < 11; ++n) whole[n] = found[n];
+    }
+}
+"""
+
+
+@both
+def test_the_device_librarys_own_names(arch: str) -> None:
+    x = np.arange(80) / 100
+    single, half = x.astype("float32"), x.astype("float16").astype("float64")
+    (_, out, whole), _ = run(arch, FUNCTIONS, x, np.zeros(640), np.zeros(11, "int64"), grid=(2,), block=(48,))
+    wanted = np.stack([
+        np.sqrt(single) + (2 * single + 1), np.exp(single), x**1.5 + np.arctan2(x, 2) + np.sqrt(x * x + 5),
+        np.sin(half), np.exp2(single) + x**3, 2 + 8 * single, np.sin(single) + np.maximum(half, 0.25), half * half + 5,
+    ], axis=1)  # fmt: skip
+    np.testing.assert_allclose(out.reshape(80, 8), wanted, rtol=1e-3, atol=2e-6)
+    np.testing.assert_allclose(out.reshape(80, 8)[:, [0, 1, 2, 4, 7]], wanted[:, [0, 1, 2, 4, 7]], rtol=1e-6)
+    assert whole.tolist() == [2, 48, 1, 31, 96, 31, 0, 63, -15, 8, 1]
+
+
+def test_what_is_declared_is_there() -> None:
+    """Each name of the header is one of the library's."""
+    header = (FOLDER / "include/gpulab/rocm_names.h").read_text()
+    library = (FOLDER / "library/rocm_names.h").read_text()
+    declared = set(re.findall(r"^__GPULAB_OCML(?:1|2|_TEST)__\((\w+)\)", header, re.M))
+    assert declared <= set(re.findall(r"^OCML_\w+\((\w+)[,)]", library, re.M))
+    assert set(re.findall(r"native_(\w+)_f32\)", header)) == set(re.findall(r"^OCML_NATIVE\((\w+),", library, re.M))
+    dots = {f"__ockl_{kind}dot{count}" for kind in "su" for count in (2, 4, 8)}
+    assert set(re.findall(r"__ockl_\w+", header)) <= set(re.findall(r"__ockl_\w+", library)) | dots
+
+
+FEATURES = """
+#include <hip/hip_math_constants.h>
+#if !__HIP_ARCH_HAS_DOUBLES__ || !__HIP_ARCH_HAS_GLOBAL_INT64_ATOMICS__ || !__HIP_ARCH_HAS_WARP_BALLOT__
+#error "a feature that every device has"
+#endif
+#if !__HIP_ARCH_HAS_3DGRID__ || __HIP_ARCH_HAS_DYNAMIC_PARALLEL__ || __HIP_ARCH_HAS_WARP_FUNNEL_SHIFT__
+#error "features that HIP says no of"
+#endif
+__global__ void k(double* out) {
+    double found[] = {HIP_LN2_HI, HIP_LN2_LO, HIP_PI_LO, HIP_NEG_ZERO, HIP_THIRD, HIP_2_OVER_PI, HIP_SQRT_2PI, HIP_LNPI,
+                      HIP_TWO_TO_M1022, HIP_3PIO4_F, HIP_NORM_HUGE_F, HIP_LGE, HIP_L2T, HIP_SQRT_2OPI, HIP_MIN_DENORM};
+    for (int n = 0; n < 15; ++n) out[n] = found[n];
+}
+"""
+
+
+def test_feature_macros_and_constants() -> None:
+    (out,), _ = run("gfx942 device", FEATURES, np.zeros(15), block=(1,))
+    huge, angle = float(np.finfo("float32").max), float(np.float32(0.75 * math.pi))
+    expected = [math.log(2), 2.3190468138462996e-17, 1.2246467991473532e-16, -0.0, 1 / 3, 2 / math.pi,
+                math.sqrt(2 * math.pi), math.log(math.pi), 2.0**-1022, angle, huge, math.log10(math.e), math.log2(10),
+                math.sqrt(2 / math.pi), 5e-324]  # fmt: skip
+    np.testing.assert_allclose(out, expected, rtol=3e-16)
+    assert math.copysign(1, out[3]) == -1
