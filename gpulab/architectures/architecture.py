@@ -163,6 +163,7 @@ class Architecture:
     workgroups_per_clock: float = 0.5  # that the dispatcher of one die starts
     waves_per_clock: float = 1.0  # that one shader engine starts
     l1_bytes_per_clock: int = 64  # that a vector L1 gives for contiguous accesses
+    l1_pair_bytes_per_clock: int = 0  # the same for loads of 8 bytes a lane; 0: as others
     l1_scattered_clocks: float = 2.0  # for each 64-byte block of other accesses
     l1_lane_clocks: float = 1.0  # for each of their lanes, at most
     l1_fill_bytes_per_clock: int = 64  # from L2 into one vector L1

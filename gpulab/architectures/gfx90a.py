@@ -95,7 +95,9 @@ ARCHITECTURE = Architecture(
         "matrix int8": 1024,
     },
     image_support=False,
-    # Timing (docs/timing.md): L2 5.1 of 6.96 TB/s, copies 1,360 of 1,638 GB/s (te42kyfo/gpu-benches on an MI210).
+    # Timing (docs/timing.md): L2 5.1 of 6.96 TB/s, copies 1,360 of 1,638 GB/s, loads of 8 bytes a lane from L1 at
+    # 5.36 TB/s, others at 10.6 TB/s (te42kyfo/gpu-benches on an MI210).
+    l1_pair_bytes_per_clock=32,
     l2_efficiency=0.73,
     memory_efficiency=0.83,
     mfma_halved=False,

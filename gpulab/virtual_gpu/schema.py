@@ -683,8 +683,13 @@ MARK = _structure(
 )
 LINE = _structure(
     "Line",
-    "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1.",
-    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, asked",
+    "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1, or "
+    "how many there are + 1, for all of them.",
+    """
+    u64 key
+    u32 stamp, in_array, in_l2, site, fetched, dirty, counted, asked
+    u8[16] users: of all: the last workgroup + 1 that used it, of those on each die or shader array
+    """,
 )
 FLOW = _structure(
     "SiteFlow",
@@ -727,7 +732,10 @@ REPLAY = _structure(
     u64 turns: u32[array_sets + l2_sets]: requests so far of each set
     u64 asked: u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row
     u64 crowds: Crowd[SPREAD_TURNS]: result
-    u32[3] size
+    u64 reuse: u32[2][accesses][2][offsets + 1]: result (note_use): of all; of second halves of logs that were cut
+    u32[3] size, grid
+    u32 accesses, offsets
+    u32 stride: how many dies or shader arrays workgroups go round
     u32 mask, waves, cus, sets, ways, shift
     u32 array_sets, array_ways, l2_sets, l2_ways: of one workgroup's share; sets are a power of two, or 0: no cache
     u32 last_lines, scalar_lines: one workgroup's share

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -48,6 +48,10 @@ class _Around(NamedTuple):
     stride: int
     room: float
     most: float
+
+    def together(self, apart: float) -> float:
+        """How likely two workgroups so far apart run at the same time: as many begin together as fit."""
+        return 1.0 if self.residents >= self.most else max(1 - apart / self.residents, 0.0)
 
     def members(self, count: float, grid: tuple[int, int, int]) -> tuple[list[float], list[float]]:
         """How many of `count` workgroups lie along x, y and z, and how far apart they are there."""
@@ -96,8 +100,74 @@ class _Levels(NamedTuple):
 
 
 _Members = tuple[list[float], list[float]]
-_Window = tuple[_Members, _Members]
-"""Who fetches a line at the same time, and until it is gone again (`_Around.members`)."""
+
+
+class _Shared(NamedTuple):
+    """Of lines that each of several workgroups wants that share a level: the part that is fetched; that is waited for,
+    since it was not there before those came that run now; and that is fetched if nothing stays in the cache."""
+
+    fetched: float = 1.0
+    waited: float = 1.0
+    now: float = 1.0
+
+
+_ALONE = _Shared()
+
+
+class _Spread(NamedTuple):
+    """Lines of an allocation that a workgroup uses for the first time, and of which the sample does not have who used
+    them before: so many for each workgroup of a level, in all so many are there."""
+
+    each: float
+    lines: float
+    repeated: bool
+
+
+class _Kept(NamedTuple):
+    """How long a level keeps a line while one workgroup after the other uses it. known: (workgroups from one use of a
+    line to the next, such lines of a workgroup) in order of distance; spread: the others; always: lines that each has
+    alone."""
+
+    known: tuple[tuple[float, float], ...]
+    spread: tuple[_Spread, ...]
+    always: float
+    lines: float
+    ways: int
+
+    def used(self, distance: float) -> float:
+        """Different lines that so many workgroups use, one after the other: of each use those count that were not used
+        before within that distance."""
+        found = self.always * distance
+        found += sum(number * min(distance, apart) for apart, number in self.known)
+        for each, lines, repeated in self.spread:
+            found += lines * (1 - math.exp(-each * distance / lines)) if repeated else each * distance
+        return found
+
+    def stays(self, distance: float) -> float:
+        """How likely a line is still there when it is used again so many workgroups later: as long as fewer others than
+        there are ways have come into its set, which they do at random."""
+        if not self.lines:
+            return 0.0
+        others = self.used(distance) * self.ways / self.lines
+        term = part = math.exp(-others)
+        for number in range(1, self.ways):
+            term *= others / number
+            part += term
+        return part
+
+    def again(self, spread: _Spread, most: float) -> float:
+        """The part of such lines that is still there, if `most` workgroups use the level. In which order they are used
+        again is not known: half of them, at random; the others, one after the other."""
+        if not spread.repeated or not self.lines:
+            return 0.0
+        low, high = 0.0, 2.0**40
+        if self.used(high) > self.lines:
+            for _ in range(60):
+                middle = (low + high) / 2
+                low, high = (middle, high) if self.used(middle) < self.lines else (low, middle)
+        at_random = 1 - math.exp(-high * spread.each / spread.lines)
+        in_turn = self.stays(spread.lines / spread.each)
+        return (at_random + in_turn) / 2 * (1 - spread.lines / (spread.each * most))
 
 
 class _Row(NamedTuple):
@@ -110,7 +180,12 @@ class _Row(NamedTuple):
 
 
 def observed(
-    architecture: Architecture, work: Work, seen: Seen, executions: Sequence[float], footprint: float | None = None
+    architecture: Architecture,
+    work: Work,
+    seen: Seen,
+    executions: Sequence[float],
+    footprint: float | None = None,
+    streamed: Collection[int] = (),
 ) -> tuple[Traffic, dict[int, unit.Cost], list[Mapping[str, float]]]:
     """The traffic of a launch by its sample, what one execution of each memory instruction costs, and what one of each
     access does in the caches.
@@ -121,36 +196,42 @@ def observed(
             scaled up to that.
         footprint: bytes of all allocations that the launch used, if known: where they fit into a cache, no more than
             that is read through it, though a sample of workgroups, each with data that all share, suggests more.
+        streamed: instructions whose data is the first to leave L2 again.
     """
     a = architecture
     total = max(work.workgroups, 1)
     levels = _Levels.of(a, work)
     x, y, z = seen.recorded.size
     in_sample = [times * min(x * y * z / total, 1.0) for times in executions]
-    flows, _ = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
+    once = (a, seen.recorded, seen.accesses, work.waves)
+    flows, _ = sample.replay(*once, (1.0,) * 4, in_sample, 0, seen.grid)
     shares = _shares(levels, seen, flows)
+    apart = 128 * sum(flow.first for flow in flows) > a.vector_cache.bytes * x * y * z
     channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
     memory_channels = min(int(channels), MOST_CHANNELS)
-    flows, spread = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample, memory_channels)
+    flows, spread = sample.replay(*once, shares, in_sample, memory_channels, seen.grid, apart)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
     if any(size for _, size in where):
         footprint = sum(size for _, size in set(where))
-    factors = [times / flow.executed if flow.executed else 0.0 for flow, times in zip(flows, executions, strict=True)]
-    windows = [_window(level, seen, flows, factors, total) for level in levels.beyond]
+    each = [
+        times / flow.executed / total if flow.executed else 0.0 for flow, times in zip(flows, executions, strict=True)
+    ]
+    use = _Use(seen, flows, each, where, [access.instruction in streamed for access in seen.accesses])
+    between = list(zip(*(_shared(level, use, number, a) for number, level in enumerate(levels.beyond)), strict=True))
 
     t = dict.fromkeys((f.name for f in fields(Traffic)), 0.0)
     t["crowded"] = spread.crowded(min(float(seen.grid[0]), levels.device))
     t["sampled"] = float(x * y * z < total or sample.cut(seen.recorded))
     rare = levels.first.members(float(workgroups_on_unit(a, work)), seen.grid)
     rows: list[_Row] = []
-    for access, flow, times in zip(seen.accesses, flows, executions, strict=True):
+    for access, flow, times, shared in zip(seen.accesses, flows, executions, between, strict=True):
         if not times:
             continue
         rows += _in_lds(a, access, flow, times, t)
         if access.space != "lds":
             known = flow if flow.executed else _unseen(a, access, flow)
-            rows.append(_in_memory(a, access, known, times, windows, rare))
+            rows.append(_in_memory(a, access, known, times, shared if flow.executed else (_ALONE,) * 3, rare))
             if access.action == "atomic" and access.space != "scalar":
                 t["atomic_lines"] += known.blocks
     _add(rows, t)
@@ -194,29 +275,94 @@ def observed(
     return Traffic(**t), costs, [rates.get(id(access), {}) for access in seen.accesses]
 
 
+class _Use(NamedTuple):
+    """What workgroups use: the flow of each access, how many times it stands for one workgroup, and the allocation that
+    it uses; and whether its data leaves L2 first."""
+
+    seen: Seen
+    flows: Sequence[sample.Flow]
+    each: Sequence[float]
+    where: Sequence[tuple[int, int]]
+    streamed: Sequence[bool]
+
+
 def _shares(levels: _Levels, seen: Seen, flows: Sequence[sample.Flow]) -> list[float]:
     """How many workgroups' worth of lines each level has to hold, by what they share."""
     fetched = sum(flow.first for flow in flows)
     found = []
-    for level in (levels.first, *levels.beyond):
-        members, apart = level.members(level.residents, seen.grid)
-        own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
+    members, apart = levels.first.members(levels.first.residents, seen.grid)
+    own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
+    found.append(max(levels.first.residents * own, 1.0))
+    for level in levels.beyond:
+        own = 1.0
+        if fetched:
+            parts = (1 - sum(part * level.together(apart) for apart, part in _before(level, seen, f)) for f in flows)
+            own = sum(flow.first * part for flow, part in zip(flows, parts, strict=True)) / fetched
         found.append(max(level.residents * own, 1.0))
     return found
 
 
-def _window(
-    level: _Around, seen: Seen, flows: Sequence[sample.Flow], factors: Sequence[float], total: int
-) -> _Window:  # fmt: skip
-    """As many workgroups as run at a time fetch together; later ones find what still fits."""
-    count = level.residents
-    while level.room and count < level.most:
-        members, apart = level.members(2 * count, seen.grid)
-        fetched = sum(128 * f.first * up * f.unique(members, apart) for f, up in zip(flows, factors, strict=True))
-        if fetched / total * 2 * count > level.room:
-            break
-        count *= 2
-    return level.members(level.residents, seen.grid), level.members(min(count, level.most), seen.grid)
+def _before(level: _Around, seen: Seen, flow: sample.Flow) -> list[tuple[float, float]]:
+    """(workgroups of the level from one to the next that uses a line, the part of a workgroup's lines that has one)."""
+    grid, size = seen.grid, seen.recorded.size
+    found = []
+    for offset, part in flow.earlier[level.stride > 1]:
+        x, y, z = offset
+        apart = (x + grid[0] * (y + grid[1] * z)) / level.stride
+        for along, whole, inside in zip(offset, grid, size, strict=True):
+            if inside < whole:  # at the grid's edge nobody is before
+                part *= max(1 - abs(along) / whole, 0.0)
+        found.append((apart, part))
+    rest, below = 1 - sum(part for _, part in found), 1
+    for direction, (whole, inside) in enumerate(zip(grid, size, strict=True)):
+        step = level.stride // math.gcd(below, level.stride)  # to the next on the same die
+        if inside <= step < whole:  # farther than the sample has
+            part = min(flow.shared(direction, step) * (1 - step / whole), rest)
+            found.append((step * below / level.stride, part))
+            rest -= part
+        below *= whole
+    return sorted(found)
+
+
+def _shared(level: _Around, use: _Use, number: int, a: Architecture) -> list[_Shared]:
+    """What workgroups of a level share, of each access. number: 0: a shader array's cache, 1: L2, 2: the last level."""
+    seen = use.seen
+    before = [_before(level, seen, flow) for flow in use.flows]
+    unknown = [max(1 - sum(part for _, part in parts), 0.0) for parts in before]
+    places: dict[tuple[int, int], float] = {}
+    known: list[tuple[float, float]] = []
+    always = 0.0
+    for flow, each, place, parts, rest, streamed in zip(
+        use.flows, use.each, use.where, before, unknown, use.streamed, strict=True
+    ):
+        lines = flow.first * each
+        places[place] = places.get(place, 0.0) + lines * rest
+        if streamed and number < 2:
+            continue
+        known += [(apart, lines * part) for apart, part in parts]
+        if number:
+            always += flow.sectors * each / 4
+    spread = {
+        place: _Spread(lines, place[1] / 128, bool(place[1]) and lines * level.most > place[1] / 128)
+        for place, lines in places.items()
+        if lines
+    }
+    ways = (a.shader_array_cache, a.l2_cache, a.last_level_cache)[number]
+    kept = _Kept(
+        tuple(sorted(known)), tuple(spread.values()), always, level.room / 128, (ways.ways if ways else 0) or 16
+    )
+    again = {place: kept.again(each, level.most) for place, each in spread.items()}
+    stays = {apart: kept.stays(apart) for parts in before for apart, _ in parts}
+    found = []
+    for parts, rest, place in zip(before, unknown, use.where, strict=True):
+        found_again = rest * again.get(place, 0.0)
+        now = stayed = 0.0
+        for apart, part in parts:
+            same = level.together(apart) if number else 0.0
+            now += part * same
+            stayed += part * (1 - same) * stays[apart]
+        found.append(_Shared(1 - now - stayed - found_again, 1 - stayed - found_again, 1 - now))
+    return found
 
 
 def _in_lds(
@@ -238,11 +384,11 @@ def _in_lds(
 
 
 def _in_memory(
-    a: Architecture, access: Observed, flow: sample.Flow, times: float, windows: Sequence[_Window], rare: _Members
+    a: Architecture, access: Observed, flow: sample.Flow, times: float, between: Sequence[_Shared], rare: _Members
 ) -> _Row:  # fmt: skip
     """What an access did in caches and memory. `rare`: who uses a unit, one after the other."""
     each = 1 / flow.executed
-    does, waits = _beyond(a, flow, windows)
+    does, waits = _beyond(a, flow, between)
     wanted = max(flow.wanted, 1e-9)
     per_miss = flow.wanted / max(flow.missing, 1)
     parts = [flow.waiting * each]
@@ -256,7 +402,8 @@ def _in_memory(
         latency = (float(a.scalar_cache.latency_clocks), *latencies[1:])
         on = _cascade([part * unique for part in parts])
         return _Row(access, times, does, unit.Cost(latency=latency, beyond=on))
-    does["l1_clocks"] = l1_each = _l1_clocks(a, 1.0, flow.lanes * each, access.bytes, flow.lookups * each)
+    width = a.l1_pair_bytes_per_clock if access.action == "load" and access.bytes == 8 else 0
+    does["l1_clocks"] = l1_each = _l1_clocks(a, 1.0, flow.lanes * each, access.bytes, flow.lookups * each, width)
     if access.action == "load":
         fill = (flow.lookups - flow.first_hits) * each * a.vector_cache.line_bytes / a.l1_fill_bytes_per_clock
         latency = _later(latencies, max(l1_each - a.vector_issue_clocks, 0.0))
@@ -274,16 +421,13 @@ def _latencies(a: Architecture) -> tuple[float, ...]:
     return float(a.vector_cache.latency_clocks), array, l2, float(last), float(a.memory_latency_clocks)
 
 
-def _beyond(a: Architecture, flow: sample.Flow, windows: Sequence[_Window]) -> tuple[dict[str, float], list[float]]:
+def _beyond(a: Architecture, flow: sample.Flow, between: Sequence[_Shared]) -> tuple[dict[str, float], list[float]]:
     """What one execution of an access does in the caches, and the lines for which it waits beyond the first cache, the
     shader array's and L2."""
     each = 1 / flow.executed
     to_l2 = flow.wanted - flow.array_hits if a.shader_array_cache is not None else flow.wanted
     # Of lines that several workgroups use at the same time one asks for the line, and all wait for it.
-    (fetch, wait), (fetch_l2, wait_l2), (fetch_last, wait_last) = (
-        (flow.unique(*lasting), flow.unique(*lasting) / flow.unique(*now)) for now, lasting in windows
-    )
-    same, same_l2, same_last = (flow.unique(*now) for now, _ in windows)
+    (fetch, wait, same), (fetch_l2, wait_l2, same_l2), (fetch_last, wait_last, same_last) = between
     waits = [float(flow.wanted)] * 3
     if a.shader_array_cache is not None:
         waits[0] = flow.first * wait + to_l2 - flow.first
@@ -386,12 +530,12 @@ def _together(one: unit.Cost, other: unit.Cost) -> unit.Cost:
     return unit.Cost(**added, latency=latency, beyond=beyond)
 
 
-def _l1_clocks(a: Architecture, executed: float, lanes: float, size: int, lines: float) -> float:
+def _l1_clocks(a: Architecture, executed: float, lanes: float, size: int, lines: float, width: int = 0) -> float:
     """Clocks of a vector L1 for accesses of `size` bytes by so many lanes in all, to so many lines: the data of
     contiguous ones (which may cross into one more line), else each block of 64 bytes or each lane; at least one line a
-    clock, and the lanes' addresses."""
+    clock, and the lanes' addresses. width: bytes a clock; 0: those of most accesses."""
     line = a.vector_cache.line_bytes
-    clocks = max(lines, lanes * size / a.l1_bytes_per_clock, executed * a.vector_issue_clocks)
+    clocks = max(lines, lanes * size / (width or a.l1_bytes_per_clock), executed * a.vector_issue_clocks)
     if lines > lanes * size / line + executed:
         clocks = max(clocks, min(lanes * a.l1_lane_clocks, lines * line / 64 * a.l1_scattered_clocks))
     return clocks

@@ -81,6 +81,48 @@ static void ask(const Replay *r, Line *own, u32 group, u32 turn, u32 line) {
   all->asked = row;
 }
 
+/* Whether those around a workgroup are in the sample, in one direction: it is in the middle of the sample, and the one
+   `step` before it is there, too; or the sample has all of the grid. */
+static inline int judged(u32 at, u32 size, u32 grid, u32 step) {
+  u32 from = size / 2, to = size - 1 - (size > 2);
+  if (size == grid) return 1;
+  if (step < size && step > from) from = step;
+  return at >= from && (at <= to || from > to);
+}
+
+/* From a workgroup to the next in a direction that is on the same die or shader array, where `below` are one apart. */
+static inline u32 next_there(u32 below, u32 stride) {
+  u32 step = 1;
+  while (step * (u64)below % stride) step++;
+  return step;
+}
+
+/* A line that a workgroup uses for the first time: how far before it the last one is that used it, of all, and of those
+   on the same die or shader array. A place in `reuse` is an offset in z, y and x; the last one has all lines. Only
+   workgroups are counted that have others around them in the sample. */
+static void note_use(const Replay *r, u32 g, u32 line, u32 site, int warm) {
+  const u32 *size = r->size, *grid = r->grid;
+  u32 groups = size[0] * size[1] * size[2], at[3] = {g % size[0], g / size[0] % size[1], g / size[0] / size[1]};
+  u32 below[3] = {1 % r->stride, grid[0] % r->stride, (u32)((u64)grid[0] * grid[1] % r->stride)};
+  u32 residue = (at[0] * below[0] + at[1] * below[1] + at[2] * below[2]) % r->stride;
+  int there;
+  u8 *users = line_of(r, line_key(groups, line), &there)->users;
+  for (u32 near = 0; near < 2; near++) {
+    u32 last = users[residue], judge = 1;
+    for (u32 i = 0; i < r->stride && !near; i++) last = users[i] > last ? users[i] : last;
+    for (u32 d = 0; d < 3; d++) judge &= judged(at[d], size[d], grid[d], near ? next_there(below[d], r->stride) : 1);
+    for (int later = 0; judge && later <= warm; later++) {
+      u32 *found = (u32 *)r->reuse + (((u64)later * r->accesses + site) * 2 + near) * (r->offsets + 1);
+      found[r->offsets]++;
+      if (!last) continue;
+      u32 other = last - 1, dx = at[0] + size[0] - 1 - other % size[0];
+      u32 dy = at[1] + size[1] - 1 - other / size[0] % size[1], dz = at[2] - other / size[0] / size[1];
+      found[(dz * (2 * size[1] - 1) + dy) * (2 * size[0] - 1) + dx]++;
+    }
+  }
+  users[residue] = (u8)(g + 1);
+}
+
 enum { SCALAR_LINES = 1 << 30 }; /* lines of 64 bytes in the scalar cache: with numbers of their own */
 
 void gpulab_replay(Replay *r) {
@@ -155,6 +197,7 @@ void gpulab_replay(Replay *r) {
             for (u32 d = 0; d < 3; at /= r->size[d], d++)
               for (u32 apart = 0; apart < 4; apart++) f->pairs[4 * d + apart] += at % r->size[d] >= 1u << apart;
             l->counted = warm ? 3 : 1;
+            note_use(r, g, line, site, warm != 0);
           }
           if (kind != KIND_SCALAR && r->channels && turn < SPREAD_TURNS) ask(r, l, g, turn, line);
           /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
