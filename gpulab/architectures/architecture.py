@@ -35,6 +35,7 @@ class Cache:
         instances: how many the device has.
         bytes_per_clock: bytes that one instance delivers per clock; 0 where it is not public.
         latency_clocks: measured load latency in clocks; 0 where it is not public.
+        random: in the timing model a new line takes the place of any other, not of the one used the longest ago.
     """
 
     bytes: int
@@ -44,6 +45,7 @@ class Cache:
     instances: int
     bytes_per_clock: int = 0
     latency_clocks: int = 0
+    random: bool = False
 
 
 @dataclass(frozen=True, slots=True)

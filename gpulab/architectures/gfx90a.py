@@ -67,7 +67,7 @@ ARCHITECTURE = Architecture(
     memory_bus_bits=4096,
     memory_latency_clocks=741,
     memory_kind="HBM2e",
-    vector_cache=Cache(16 * KIB, 64, 64, "CU", 110, bytes_per_clock=64, latency_clocks=124),
+    vector_cache=Cache(16 * KIB, 64, 64, "CU", 110, bytes_per_clock=64, latency_clocks=124, random=True),
     scalar_cache=Cache(16 * KIB, 64, 0, "2 CUs", 55, latency_clocks=48),
     instruction_cache=Cache(32 * KIB, 64, 0, "2 CUs", 55),
     shader_array_cache=None,

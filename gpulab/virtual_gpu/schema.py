@@ -700,7 +700,7 @@ FLOW = _structure(
     u64 missing, waiting: executions of which a line was not there; or had just been asked for by another wave
     u64 array_hits, l2_hits, last_hits: others that the workgroup had used lately, by the level that holds them
     u64 again, first: lines that it had used too long ago, or never
-    u64 bytes: of all lines beyond the first cache
+    u64 bytes, first_bytes: of all lines beyond the first cache, and of those that it had never used
     u64 requests: 64-byte requests of stores and atomics
     u64 sectors: of 32 bytes that became dirty
     u64 blocks: of 64 bytes that no workgroup of the sample had used before
@@ -740,6 +740,7 @@ REPLAY = _structure(
     u32 array_sets, array_ways, l2_sets, l2_ways: of one workgroup's share; sets are a power of two, or 0: no cache
     u32 last_lines, scalar_lines: one workgroup's share
     u32 channels: 0: not looked at
+    u32 random: a line that comes into the first cache takes the place of any other
     """,
 )
 OP = _structure(

@@ -53,6 +53,7 @@ class Flow(NamedTuple):
     again: float
     first: float
     bytes: float
+    first_bytes: float
     requests: float
     sectors: float
     blocks: float
@@ -178,6 +179,7 @@ def replay(
             size, grid or size, count, offsets, strides(a),
             mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
             *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16), channels,
+            cache.random,
         )  # fmt: skip
         build.function("replay")(ctypes.addressof(run))
         crowds = [
@@ -193,7 +195,7 @@ def replay(
         parts = [s / p if p else None for p, s in zip(pairs, shared, strict=True)]
         x, y, z = (tuple(parts[at : at + 4]) for at in (0, 4, 8))
         executed, lanes, cycles = banked[3 * number : 3 * number + 3]
-        own = {name: getattr(flow, name) + more * getattr(later, name) for name in Flow._fields[:15]}
+        own = {name: getattr(flow, name) + more * getattr(later, name) for name in Flow._fields[:16]}
         earlier = []
         for near in (0, 1):
             all_of_it, warm_ones = (

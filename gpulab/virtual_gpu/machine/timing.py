@@ -92,7 +92,7 @@ def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) ->
     )
     l2 = a.l2_cache.bytes_per_clock * a.l2_efficiency
     parts["L2 bandwidth"] = die_share * (
-        traffic.l2_reads * line / l2 + (traffic.l2_writes + traffic.l2_atomics) * 64 / (l2 / 2)
+        traffic.l2_read_bytes / l2 + (traffic.l2_writes + traffic.l2_atomics) * 64 / (l2 / 2)
     )
     if traffic.l2_atomics:
         channels = a.l2_cache.bytes_per_clock / line * a.xcds

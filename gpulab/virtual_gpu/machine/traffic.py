@@ -143,12 +143,12 @@ class _Kept(NamedTuple):
             found += lines * (1 - math.exp(-each * distance / lines)) if repeated else each * distance
         return found
 
-    def stays(self, distance: float) -> float:
-        """How likely a line is still there when it is used again so many workgroups later: as long as fewer others than
-        there are ways have come into its set, which they do at random."""
+    def stays(self, distance: float, more: float = 0.0) -> float:
+        """How likely a line is still there when it is used again so many workgroups later (and so many lines more): as
+        long as fewer others than there are ways have come into its set, which they do at random."""
         if not self.lines:
             return 0.0
-        others = self.used(distance) * self.ways / self.lines
+        others = (self.used(distance) + more) * self.ways / self.lines
         term = part = math.exp(-others)
         for number in range(1, self.ways):
             term *= others / number
@@ -166,7 +166,7 @@ class _Kept(NamedTuple):
                 middle = (low + high) / 2
                 low, high = (middle, high) if self.used(middle) < self.lines else (low, middle)
         at_random = 1 - math.exp(-high * spread.each / spread.lines)
-        in_turn = self.stays(spread.lines / spread.each)
+        in_turn = self.stays(spread.lines / spread.each, spread.lines * math.exp(-1))  # all of them come in between
         return (at_random + in_turn) / 2 * (1 - spread.lines / (spread.each * most))
 
 
@@ -253,7 +253,7 @@ def observed(
     turns = max(min(t["atomic_lines"], channels), 1.0)
     rates: dict[int, Mapping[str, float]] = {}
     for access, _, row, cost in rows:
-        reads = row.get("l2_reads", 0.0) * a.l2_cache.line_bytes if access.action == "load" else 0.0
+        reads = row.get("l2_read_bytes", 0.0) if access.action == "load" else 0.0
         read, moved = row.get("dram_read_bytes", 0.0) * dram_scale, row.get("fabric_read_bytes", 0.0) * fabric_scale
         written = row.get("fabric_write_bytes", 0.0)
         requests = row.get("requests", 0.0)
@@ -440,11 +440,19 @@ def _beyond(a: Architecture, flow: sample.Flow, between: Sequence[_Shared]) -> t
     if a.last_level_cache is None:
         to_dram, waits[2] = to_fabric, waits[1]
     each_line = flow.bytes / max(flow.wanted, 1e-9) if flow.bytes else 128.0
+    new_line = flow.first_bytes / flow.first if flow.first else 128.0
+    old_line = (flow.bytes - flow.first_bytes) / max(flow.wanted - flow.first, 1e-9)
+    new_fabric, new_dram = min(flow.first * fetch_l2, to_fabric), min(flow.first * fetch_last, to_dram)
+    if a.last_level_cache is None:
+        new_dram = new_fabric
+    from_fabric = new_fabric * new_line + (to_fabric - new_fabric) * old_line
+    from_dram = new_dram * new_line + (to_dram - new_dram) * old_line
     return {
         "l1_lookups": flow.lookups * each, "l1_hits": flow.first_hits * each,
         "array_hits": (flow.wanted - to_l2) * each, "l2_reads": to_l2 * each, "l2_hits": (to_l2 - to_fabric) * each,
+        "l2_read_bytes": to_l2 * each_line * each,
         "fabric_reads": to_fabric * each, "llc_hits": (to_fabric - to_dram) * each,
-        "fabric_read_bytes": to_fabric * each_line * each, "dram_read_bytes": to_dram * each_line * each,
+        "fabric_read_bytes": from_fabric * each, "dram_read_bytes": from_dram * each,
         "fabric_write_bytes": 32 * flow.sectors * each, "requests": flow.requests * each,
     }, waits  # fmt: skip
 
@@ -462,7 +470,7 @@ def _add(rows: Sequence[_Row], t: dict[str, float]) -> None:
                     t["scalar_lookups" if name == "l1_lookups" else "scalar_hits"] += value * times
                 elif access.action == "load":
                     t[name] += value * times
-            elif name in ("l2_reads", "l2_hits", "array_hits") and access.action != "load":
+            elif name in ("l2_reads", "l2_read_bytes", "l2_hits", "array_hits") and access.action != "load":
                 continue
             else:
                 t[name] += value * times
@@ -474,9 +482,13 @@ def _unseen(a: Architecture, access: Observed, flow: sample.Flow) -> sample.Flow
     lines = max(size / 128, 1.0)
     found = flow._replace(executed=1, lanes=a.wave_size, lookups=max(size / a.vector_cache.line_bytes, 1.0))
     if access.action == "load":
-        return found._replace(missing=1, waiting=1, first=lines, bytes=128 * lines)
+        return found._replace(missing=1, waiting=1, first=lines, bytes=128 * lines, first_bytes=128 * lines)
     written = found._replace(requests=max(size / 64, 1.0), sectors=size / 32, blocks=size / 64)
-    return written if access.action == "store" else written._replace(first=lines, bytes=128 * lines)
+    return (
+        written
+        if access.action == "store"
+        else written._replace(first=lines, bytes=128 * lines, first_bytes=128 * lines)
+    )
 
 
 def _revisits(
@@ -505,7 +517,8 @@ def _revisits(
             level = "l2_hits"
         elif a.last_level_cache is not None and there <= a.last_level_cache.bytes / 128 / shares[3]:
             level = "last_hits"
-        found.append(flow._replace(first=flow.first - again, **{level: getattr(flow, level) + again}))
+        left = flow.first_bytes * there / used[place]
+        found.append(flow._replace(first=flow.first - again, first_bytes=left, **{level: getattr(flow, level) + again}))
     return found
 
 

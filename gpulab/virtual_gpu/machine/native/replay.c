@@ -21,20 +21,28 @@ static inline Line *line_of(const Replay *r, u64 key, int *there) {
 
 static inline u64 line_key(u32 group, u32 line) { return (u64)(group + 1) << 32 | line; }
 
+/* A number that looks like chance, the same each time (the finaliser of SplitMix64). */
+static inline u64 mixed(u64 x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+  return x ^ x >> 31;
+}
+
 /* Whether a line is in the first cache (2: it came in this turn of the waves or the one before, and may still be on its
-   way); it is there now, and was used last. */
+   way). It is there now, in place of the line that was used last the longest ago, or of any line (`random`). */
 static inline int first_has(const Replay *r, u32 cu, u32 line, u32 turn) {
-  u64 *tags = (u64 *)r->tags + ((u64)cu * r->sets + line % r->sets) * r->ways, before = (u64)turn << 32 | (line + 1);
+  u64 *tags = (u64 *)r->tags + ((u64)cu * r->sets + line % r->sets) * r->ways, fresh = (u64)turn << 32 | (line + 1);
+  u64 before = fresh;
   for (u32 n = 0; n < r->ways; n++) {
     u64 here = tags[n];
-    tags[n] = before;
-    if ((u32)here == line + 1) {
-      tags[0] = here;
-      return turn - (u32)(here >> 32) <= 1 ? 2 : 1;
-    }
+    int found = (u32)here == line + 1;
+    if (!r->random || !here) tags[n] = before;
+    if (found && !r->random) tags[0] = here;
+    if (found) return turn - (u32)(here >> 32) <= 1 ? 2 : 1;
     if (!here) return 0;
-    before = here;
+    if (!r->random) before = here;
   }
+  if (r->random) tags[mixed(fresh) % r->ways] = fresh;
   return 0;
 }
 
@@ -227,7 +235,10 @@ void gpulab_replay(Replay *r) {
             continue;
           }
           f->bytes += lost == 3 ? 128 : 64;
-          if (lost & ~fetched) f->first++;
+          if (lost & ~fetched) {
+            f->first++;
+            f->first_bytes += lost == 3 ? 128 : 64;
+          }
           else if (in_array <= r->array_ways) f->array_hits++;
           else if (in_l2 <= r->l2_ways) f->l2_hits++;
           else if (distance <= r->last_lines) f->last_hits++;

@@ -1044,7 +1044,8 @@ struct SiteFlow {
   u64 last_hits;
   u64 again; /* lines that it had used too long ago, or never */
   u64 first;
-  u64 bytes; /* of all lines beyond the first cache */
+  u64 bytes; /* of all lines beyond the first cache, and of those that it had never used */
+  u64 first_bytes;
   u64 requests; /* 64-byte requests of stores and atomics */
   u64 sectors; /* of 32 bytes that became dirty */
   u64 blocks; /* of 64 bytes that no workgroup of the sample had used before */
@@ -1052,7 +1053,7 @@ struct SiteFlow {
   u64 pairs[12]; /* first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses */
   u64 shared[12];
 };
-SIZE_IS(SiteFlow, 320);
+SIZE_IS(SiteFlow, 328);
 PLACE_IS(SiteFlow, executed, 0);
 PLACE_IS(SiteFlow, lanes, 8);
 PLACE_IS(SiteFlow, lookups, 16);
@@ -1065,12 +1066,13 @@ PLACE_IS(SiteFlow, last_hits, 64);
 PLACE_IS(SiteFlow, again, 72);
 PLACE_IS(SiteFlow, first, 80);
 PLACE_IS(SiteFlow, bytes, 88);
-PLACE_IS(SiteFlow, requests, 96);
-PLACE_IS(SiteFlow, sectors, 104);
-PLACE_IS(SiteFlow, blocks, 112);
-PLACE_IS(SiteFlow, line, 120);
-PLACE_IS(SiteFlow, pairs, 128);
-PLACE_IS(SiteFlow, shared, 224);
+PLACE_IS(SiteFlow, first_bytes, 96);
+PLACE_IS(SiteFlow, requests, 104);
+PLACE_IS(SiteFlow, sectors, 112);
+PLACE_IS(SiteFlow, blocks, 120);
+PLACE_IS(SiteFlow, line, 128);
+PLACE_IS(SiteFlow, pairs, 136);
+PLACE_IS(SiteFlow, shared, 232);
 
 /* What workgroups asked of the memory's channels in one turn, added up over those that asked anything. */
 struct Crowd {
@@ -1122,8 +1124,9 @@ struct Replay {
   u32 last_lines; /* one workgroup's share */
   u32 scalar_lines;
   u32 channels; /* 0: not looked at */
+  u32 random; /* a line that comes into the first cache takes the place of any other */
 };
-SIZE_IS(Replay, 184);
+SIZE_IS(Replay, 192);
 PLACE_IS(Replay, log, 0);
 PLACE_IS(Replay, used, 8);
 PLACE_IS(Replay, kinds, 16);
@@ -1154,6 +1157,7 @@ PLACE_IS(Replay, l2_ways, 168);
 PLACE_IS(Replay, last_lines, 172);
 PLACE_IS(Replay, scalar_lines, 176);
 PLACE_IS(Replay, channels, 180);
+PLACE_IS(Replay, random, 184);
 
 /* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
 struct Op {
