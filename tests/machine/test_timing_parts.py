@@ -474,6 +474,16 @@ def test_what_one_access_costs_a_unit_that_has_all_of_the_device():
     assert scattered.latency == pytest.approx([latency + clocks - 4 for latency in latencies])
 
 
+def test_the_busiest_unit_has_its_part_of_what_all_share():
+    """256 workgroups on the 110 units of gfx90a: three on one, which get 3 / 256 of the memory's rate."""
+    a = architectures.get("gfx90a")
+    groups = [[[(0, 64, [(line, ALL)])]] for line in range(9)]
+    _, costs, _ = traffic_of(a, Work(256, 1, 64), [("global", "load", 4)], groups, [256], grid=(256, 1, 1))
+    per_byte = a.clock_mhz * 1e6 / (a.memory_bandwidth * a.memory_efficiency)
+    assert costs[0].dram == pytest.approx(128 * per_byte * 256 / 3)
+    assert costs[0].l2 == pytest.approx(128 / (a.l2_cache.bytes_per_clock * a.l2_efficiency) * 256 / 3)
+
+
 @pytest.mark.parametrize("size", [(8, 1, 1), (2, 4, 1), (1, 2, 4), (4, 1, 2), (2, 2, 2)])
 def test_a_sample_of_all_workgroups_is_all_of_them(size):
     """Only where workgroups or the ends of waves are missing was something scaled up."""

@@ -68,13 +68,11 @@ class _Around(NamedTuple):
 class _Levels(NamedTuple):
     """Who shares what of a launch. first: the first cache of one unit; beyond: shader arrays, L2, last level.
 
-    active, on_die: units that have workgroups, in all and on one die. device: workgroups that run at a time.
+    device: workgroups that run at a time.
     """
 
     first: _Around
     beyond: tuple[_Around, ...]
-    active: int
-    on_die: int
     device: float
 
     @classmethod
@@ -96,7 +94,7 @@ class _Levels(NamedTuple):
             _Around(device, 1, last, total),
         )
         # A workgroup's share of a cache is larger by what it shares with the others there.
-        return cls(_Around(float(on_unit), active, 0, on_unit), beyond, active, active_die, device)
+        return cls(_Around(float(on_unit), active, 0, on_unit), beyond, device)
 
 
 _Members = tuple[list[float], list[float]]
@@ -247,7 +245,10 @@ def observed(
     fits = last_level is not None and (t["fabric_write_bytes"] if footprint is None else footprint) <= last_level.bytes
     t["dram_write_bytes"] = 0.0 if fits else t["fabric_write_bytes"]
 
-    active, rate = levels.active, a.l2_cache.bytes_per_clock * a.l2_efficiency / levels.on_die
+    # The busiest unit gets as much of what all share as its workgroups are of all.
+    busiest = workgroups_on_unit(a, work)
+    active = total / busiest
+    rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / (-(-total // a.xcds) / busiest)
     clock = a.clock_mhz * 1e6
     costs: dict[int, unit.Cost] = {}
     turns = max(min(t["atomic_lines"], channels), 1.0)
