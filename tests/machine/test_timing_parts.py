@@ -6,6 +6,7 @@ does 1 / 1,216 of all instructions, the busiest CU 1 / 304 of what its LDS and L
 
 from __future__ import annotations
 
+import math
 import struct
 
 import pytest
@@ -382,6 +383,19 @@ def test_rows_of_a_grid_in_one_dimension_are_read_once():
             grid=(1, rows, 512), size=(1, 5, 3),
         )  # fmt: skip
         assert t.dram_read_bytes == pytest.approx(times * 512 * rows * 2048, rel=0.1)
+
+
+def test_what_those_before_have_read_is_not_waited_for():
+    """All workgroups of a column use one line, of which more do so than run at a time: but for the first ones it is in
+    the Infinity Cache. A line that three use, one after the other, is not."""
+    accesses, work, grid = [("global", "load", 4)] * 2, Work(16 * 4096, 4, 256), (16, 4096, 1)
+    groups = [
+        [[(0, 64, [(x, ALL)]), (1, 64, [(1000 * x + y // 3, ALL)])]] * 4 for y in range(9) for x in range(9)
+    ]  # fmt: skip
+    _, costs, _ = traffic_of(CDNA, work, accesses, groups, [16 * 4096 * 4] * 2, size=(9, 9, 1), grid=grid)
+    to_memory = [math.prod(costs[number].beyond) / costs[number].beyond[0] for number in range(2)]
+    assert to_memory[0] < 0.1
+    assert to_memory[1] > 0.8
 
 
 def test_lines_that_leave_first_make_room():

@@ -331,7 +331,7 @@ def _shared(level: _Around, use: _Use, number: int, a: Architecture) -> list[_Sh
     before = [_before(level, seen, flow) for flow in use.flows]
     unknown = [max(1 - sum(part for _, part in parts), 0.0) for parts in before]
     places: dict[tuple[int, int], float] = {}
-    known: list[tuple[float, float]] = []
+    used: list[tuple[float, float]] = []
     always = 0.0
     for flow, each, place, parts, rest, streamed in zip(
         use.flows, use.each, use.where, before, unknown, use.streamed, strict=True
@@ -340,7 +340,7 @@ def _shared(level: _Around, use: _Use, number: int, a: Architecture) -> list[_Sh
         places[place] = places.get(place, 0.0) + lines * rest
         if streamed and number < 2:
             continue
-        known += [(apart, lines * part) for apart, part in parts]
+        used += [(apart, lines * part) for apart, part in parts]
         if number:
             always += flow.sectors * each / 4
     spread = {
@@ -350,10 +350,11 @@ def _shared(level: _Around, use: _Use, number: int, a: Architecture) -> list[_Sh
     }
     ways = (a.shader_array_cache, a.l2_cache, a.last_level_cache)[number]
     kept = _Kept(
-        tuple(sorted(known)), tuple(spread.values()), always, level.room / 128, (ways.ways if ways else 0) or 16
+        tuple(sorted(used)), tuple(spread.values()), always, level.room / 128, (ways.ways if ways else 0) or 16
     )
     again = {place: kept.again(each, level.most) for place, each in spread.items()}
     stays = {apart: kept.stays(apart) for parts in before for apart, _ in parts}
+    stays_on = kept.stays(level.residents) if level.residents < level.most else 0.0
     found = []
     for parts, rest, place in zip(before, unknown, use.where, strict=True):
         found_again = rest * again.get(place, 0.0)
@@ -362,7 +363,11 @@ def _shared(level: _Around, use: _Use, number: int, a: Architecture) -> list[_Sh
             same = level.together(apart) if number else 0.0
             now += part * same
             stayed += part * (1 - same) * stays[apart]
-        found.append(_Shared(1 - now - stayed - found_again, 1 - stayed - found_again, 1 - now))
+        # If those that use a line reach back to before those that run now, it may be there since then.
+        known = sum(part for _, part in parts)
+        steps = level.residents * known / sum(part * apart for apart, part in parts) if known else 0.0
+        waited = 1 - stayed - found_again - now * stays_on * known**steps
+        found.append(_Shared(1 - now - stayed - found_again, waited, 1 - now))
     return found
 
 
