@@ -398,6 +398,17 @@ def test_what_those_before_have_read_is_not_waited_for():
     assert to_memory[1] > 0.8
 
 
+def test_memory_channels_are_looked_at_all_along_a_wave():
+    """First 300 turns of one line each, then as many of 64 lines that all lie in one of 32 channels."""
+    log = [(0, 64, [(2 * n, ALL)]) for n in range(300)]
+    log += [(0, 64, [(4096 * n + 64 * lane, ALL) for lane in range(64)]) for n in range(1, 301)]
+    known = [Observed(0, 0, "global", "load", 4)]
+    _, spread = sample.replay(
+        architectures.get("gfx90a"), recorded([[log]], 1), known, 1, (1, 1, 1, 1), [0], channels=32
+    )  # fmt: skip
+    assert spread.crowded(1) == pytest.approx((1 * 1 + 2 * 32) / 3, rel=0.1)
+
+
 def test_lines_that_leave_first_make_room():
     """A stencil in planes of 2 MiB whose stores fill as much of an L2 of 8 MiB again, unless they are streamed."""
     accesses = [("global", "load", 4)] * 3 + [("global", "store", 4)]

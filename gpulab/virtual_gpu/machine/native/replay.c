@@ -77,6 +77,19 @@ static void add_turns(const Replay *r, u32 row, u32 turns) {
   }
 }
 
+/* The most turns of any wave. */
+static u32 most_turns(const Replay *r) {
+  const u32 *log = (const u32 *)r->log, *used = (const u32 *)r->used;
+  u32 waves = r->size[0] * r->size[1] * r->size[2] * r->waves, most = 0;
+  for (u32 w = 0; w < waves; w++) {
+    const u32 *end = log + (used[w] & ~LOG_CUT);
+    u32 turns = 0;
+    for (; log < end; log += (*log & 255) + 1) turns++;
+    most = turns > most ? turns : most;
+  }
+  return most;
+}
+
 /* A line that a workgroup asks for in a turn: of those who ask for the same one, the first counts. */
 static void ask(const Replay *r, Line *own, u32 group, u32 turn, u32 line) {
   u32 *asked = (u32 *)r->asked + turn * r->channels + line / CHANNEL_LINES % r->channels;
@@ -137,7 +150,7 @@ void gpulab_replay(Replay *r) {
   const u32 *log = (const u32 *)r->log, *used = (const u32 *)r->used, *kinds = (const u32 *)r->kinds;
   u32 groups = r->size[0] * r->size[1] * r->size[2], *cursors = (u32 *)r->cursors, *ends = cursors + r->waves;
   u64 start = 0;
-  u32 longest = 0;
+  u32 longest = 0, every = r->channels ? most_turns(r) / SPREAD_TURNS + 1 : 1;
   for (u32 g = 0; g < groups; g++) {
     u32 live = 0, stamp = 0, scalar_stamp = 0;
     for (u32 i = 0; i < r->array_sets + r->l2_sets; i++) ((u32 *)r->turns)[i] = 0;
@@ -152,6 +165,7 @@ void gpulab_replay(Replay *r) {
     const u32 *own = log + begin;
     u32 turn = 2;
     for (; live; turn++) {
+      u32 looked_at = (turn - 2) % every ? ~0u : (turn - 2) / every;
       for (u32 w = 0; w < r->waves; w++) { /* the waves of a workgroup take turns */
         if (cursors[w] >= ends[w]) continue;
         u32 whole = used[g * r->waves + w], length = whole & ~LOG_CUT;
@@ -207,7 +221,7 @@ void gpulab_replay(Replay *r) {
             l->counted = warm ? 3 : 1;
             note_use(r, g, line, site, warm != 0);
           }
-          if (kind != KIND_SCALAR && r->channels && turn < SPREAD_TURNS) ask(r, l, g, turn, line);
+          if (kind != KIND_SCALAR && r->channels && looked_at < SPREAD_TURNS) ask(r, l, g, looked_at, line);
           /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
           u32 distance = ++stamp - l->stamp, fetched = l->fetched, dirty = l->dirty, in_array = ~0u;
           u32 *turns = (u32 *)r->turns;
@@ -255,8 +269,9 @@ void gpulab_replay(Replay *r) {
     }
     if (!r->channels) continue;
     if (g % r->size[0] == 0) longest = 0;
-    longest = turn > longest ? turn : longest;
-    add_turns(r, 0, turn < SPREAD_TURNS ? turn : SPREAD_TURNS);
+    u32 turns = (turn - 2 + every - 1) / every;
+    longest = turns > longest ? turns : longest;
+    add_turns(r, 0, turns < SPREAD_TURNS ? turns : SPREAD_TURNS);
     if ((g + 1) % r->size[0] == 0) add_turns(r, 1, longest < SPREAD_TURNS ? longest : SPREAD_TURNS);
   }
   /* What neighbours share: of each line that a workgroup used, whether those before it in x, y, z do. */
