@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The timing model beside public measurements: each `Comparison` is a kernel of timing.hip, what the model says and
+"""The timing model beside public measurements: each `Comparison` is a kernel, what the model says and
 what was measured.
 
 `Machine` runs, of a grid as large as the one that was measured, the workgroups of the sample that the time of every
@@ -40,6 +40,7 @@ def _beside(name: str) -> ModuleType:
 
 sgemm = _beside("sgemm")
 SOURCE = Path(__file__).with_suffix(".hip")
+MEASURED = SOURCE.with_name("measured.hip")
 
 Size = int | tuple[int, ...]
 
@@ -95,14 +96,15 @@ def extent(size: Size) -> tuple[int, int, int]:
 
 
 class Machine:
-    """One virtual device with the kernels of timing.hip."""
+    """One virtual device with the kernels of timing.hip, or of another source."""
 
-    def __init__(self, arch: str, options: Sequence[str] = ()) -> None:
+    def __init__(self, arch: str, options: Sequence[str] = (), source: Path = SOURCE) -> None:
         self.architecture = architectures.get(arch)
         self.device = VirtualDevice(self.architecture, arena(), 0)
-        code = toolchain.compile(SOURCE.read_text(), arch=arch, name=SOURCE.name, options=list(options))
+        text = source.read_text()
+        code = toolchain.compile(text, arch=arch, name=source.name, options=list(options))
         self.module: LoadedModule = self.device.load(
-            parse(code.assembly, {code.name: SOURCE.read_text()}, guarantees=code.guarantees)
+            parse(code.assembly, {code.name: text}, guarantees=code.guarantees)
         )
         self.launch: Launch | None = None
 
@@ -128,6 +130,11 @@ def machine(arch: str, *options: str) -> Machine:
     return Machine(arch, options)
 
 
+@functools.cache
+def measured(arch: str) -> Machine:
+    return Machine(arch, source=MEASURED)
+
+
 # ------------------------------------------------------------------------------------------------- the table
 
 GIB = 1 << 30
@@ -141,6 +148,9 @@ PYHIP = "tingqli/pyhip, mem_latency.md, MI308X"
 SEB = "seb-v/fp32_sgemm_amd"
 TRANSPOSE = "amd/HPCTrainingExamples, HIP/transpose, MI210"
 FLOOR = "ROCm/legacy-rocm-build, issue 6409, 512 launches, ROCm 7.14"
+LAPLACE = "amd/amd-lab-notes, finite-difference"
+SEISMIC = "ROCm blogs, Seismic stencil codes"
+JACOBI = "ROCm blogs, Jacobi solver, MI250"
 NONE = "no public measurement found"
 
 
@@ -364,6 +374,168 @@ def small() -> Iterator[Comparison]:
     cell.free()
 
 
+# Parts 2 and 3 of "Finite difference method - Laplacian", 512 x 512 x 512 on one die of an MI250X: kernel, points of a
+# thread in y, GB/s of what has to be moved. Kernels that spill registers there are not among them.
+LAPLACIANS = (
+    ("laplace_point", 1, 808), ("laplace_point_streamed", 1, 961), ("laplace_sum_2", 2, 795), ("laplace_sum_4", 4, 763),
+    ("laplace_sum_8", 8, 745), ("laplace_1", 1, 965), ("laplace_2", 2, 1035), ("laplace_4", 4, 1084),
+    ("laplace_8", 8, 1104), ("laplace_bounds_8", 8, 1119), ("laplace_bounds_16", 16, 1085),
+    ("laplace_streamed_8", 8, 1164),
+)  # fmt: skip
+# Part 4: 1024 in x and y, and other devices. Figure 1 has bars, whose heights were taken from the picture's text.
+LARGE = (
+    ("laplace_streamed_8", "gfx90a", (256, 1, 1), 555), ("laplace_deep_8", "gfx90a", (128, 1, 8), 934),
+    ("laplace_turned_8", "gfx90a", (256, 1, 1), 1070), ("laplace_part_8", "gfx90a", (256, 1, 1), 1176),
+    ("laplace_streamed_8", "gfx1100", (256, 1, 1), 751), ("laplace_streamed_16", "gfx1030", (256, 1, 1), 416),
+)  # fmt: skip
+SMALL = (
+    ("laplace_streamed_8", "gfx90a", 256, 1014), ("laplace_streamed_8", "gfx1100", 256, 729),
+    ("laplace_streamed_8", "gfx1100", 512, 841), ("laplace_streamed_16", "gfx1030", 256, 407),
+    ("laplace_streamed_16", "gfx1030", 512, 419),
+)  # fmt: skip
+# Parts 2 and 3: kernel, floats of a thread, workgroup, GB/s (of memory as it comes, where it was measured; aligned).
+DIFFERENCES = (
+    ("along_x", 1, (256, 1), 956, 990), ("along_y", 1, (256, 1), 940, 966), ("along_z", 1, (256, 1), 217, 297),
+    ("wide_x_2", 2, (64, 4), None, 1216), ("wide_x_4", 4, (64, 4), None, 1240), ("wide_y_1", 1, (64, 4), None, 967),
+    ("wide_y_2", 2, (64, 4), None, 831), ("wide_y_4", 4, (64, 4), None, 1163), ("lds_y_4", 4, (64, 4), None, 1272),
+    ("window_z", 1, (256, 1), None, 1200),
+)  # fmt: skip
+# GB/s by KiB of the block that each unit reads.
+CACHES = {
+    "gfx90a": {4: 10566, 16: 10616, 24: 8834, 32: 6144, 64: 5252, 128: 5144, 2304: 5026},
+    "gfx1030": {4: 11961, 16: 13146, 32: 13372, 64: 8737, 128: 8278, 192: 4260, 1048: 5449, 3152: 5029},
+}
+# GB/s by number of blocks of 512 KiB.
+BLOCKS = {
+    "gfx90a": {3: 4815, 8: 5064, 12: 4703, 16: 4339, 33: 3797, 66: 1699, 215: 1368},
+    "gfx1030": {3: 4658, 8: 4604, 12: 4174, 16: 2583, 33: 1999, 215: 1902, 284: 923, 500: 501},
+}
+BOARDS = {"gfx90a": "MI210", "gfx1030": "RX 6900 XT"}
+# What is not in the model and matters for some of these (docs/timing.md).
+REPLACED = ("laplace_sum_2", "laplace_sum_4", "laplace_sum_8", "laplace_deep_8")
+L1_LIMITED = ("along_x", "wide_y_1", "wide_y_2")
+
+
+def stencils() -> Iterator[Comparison]:
+    """Laplace's operator, differences of eighth order, and a step of Jacobi's method."""
+
+    def laplace(
+        name: str, arch: str, shape: tuple[int, int, int], block: tuple[int, int, int], gigabytes: float, source: str
+    ) -> Comparison:
+        m, (nx, ny, nz) = measured(arch), shape
+        rows = int(name.rsplit("_", 1)[-1]) if name[-1].isdigit() else 1
+        parts = 4 if name == "laplace_part_8" else 1
+        f, u = Memory(8 * nx * ny * nz), Memory(8 * nx * ny * nz)
+        x, y, z = (-(-size // of) for size, of in zip(shape, (block[0], rows * parts, block[2]), strict=True))
+        time = m.time(
+            name, (y, z, x) if name == "laplace_turned_8" else (x, y, z), block, f, u, *shape, *[0] * (parts > 1)
+        )
+        inside = (nx - 2) * (ny - 2) * (nz - 2)
+        moved = 8 * (nx * ny * nz - 4 * (nx + ny + nz - 4) + inside)
+        f.free()
+        u.free()
+        title = f"{name}, {nx} x {ny} x {nz}"
+        rate = moved / (parts * time.us) / 1e3
+        known = "replacement" if name in REPLACED or (nx == 1024 and arch == "gfx90a" and "streamed" in name) else ""
+        return Comparison(title, arch, rate, gigabytes, "GB/s", time.limiter, source, lacking(time, known))
+
+    for name, _, gigabytes in LAPLACIANS:
+        yield laplace(name, "gfx90a", (512, 512, 512), (256, 1, 1), gigabytes, f"{LAPLACE}, MI250X")
+    for name, arch, block, gigabytes in LARGE:
+        # Measured with 1024 in z, or 768, which makes no difference there; here in memory that all computers have.
+        yield laplace(name, arch, (1024, 1024, 128), block, gigabytes, f"{LAPLACE}, part 4")
+    for name, arch, size, gigabytes in SMALL:
+        yield laplace(name, arch, (size,) * 3, (256, 1, 1), gigabytes, f"{LAPLACE}, part 4, figure 1")
+    m, n = measured("gfx90a"), 512
+    for aligned in (False, True):
+        line = 576 if aligned else n + 8
+        plane = line * (n + 8)
+        q, p = (Memory(4 * plane * (n + 8) + 4096) for _ in range(2))
+        for memory in (q, p):
+            memory.address += 240 * aligned
+        for name, width, block, unaligned, gigabytes in DIFFERENCES:
+            wanted = gigabytes if aligned else unaligned
+            if wanted is None:
+                continue
+            grid = (n // (width * block[0]), n // block[1], 4 if name == "window_z" else n)
+            time = m.time(name, grid, (*block, 1), q, p, line, plane, n, *[n // 4] * (name == "window_z"))
+            title = f"{name}, 512³ floats, rows of {line}"
+            rate = 8 * n**3 / time.us / 1e3
+            yield Comparison(
+                title, "gfx90a", rate, wanted, "GB/s", time.limiter, f"{SEISMIC}, MI250X",
+                lacking(time, "L1 banks" if name in L1_LIMITED else ""),
+            )  # fmt: skip
+        for memory in (q, p):
+            memory.address -= 240 * aligned
+            memory.free()
+    n = 4096
+    a, b, c, d = (Memory(8 * n * n) for _ in range(4))
+    third = np.float64(1 / 3)
+    for name, groups, block_size, *arguments, milliseconds in (
+        ("jacobi_laplace", n * n // 256, 256, a, b, n, n, third, third, 0.22),
+        ("jacobi_update", n * n // 256, 256, a, b, c, d, n * n, third, 0.51),
+        ("jacobi_norm", 256, 512, a, b, n * n, 0.10),
+    ):  # fmt: skip
+        time = m.time(name, groups, block_size, *arguments)
+        yield Comparison(
+            f"{name}, 4096²", "gfx90a", time.us / 1e3, milliseconds, "ms", time.limiter, JACOBI, lacking(time)
+        )  # fmt: skip
+    for memory in (a, b, c, d):
+        memory.free()
+
+
+def caches() -> Iterator[Comparison]:
+    """Blocks of different sizes that workgroups read again and again."""
+    for arch, sizes in CACHES.items():
+        m = measured(arch)
+        units = m.architecture.multiprocessors
+        ran = 104 if arch == "gfx90a" else units  # an MI210 has less compute units than a die of an MI250X
+        for kibibytes, gigabytes in sizes.items():
+            a, b = Memory(1 << 20), Memory(kibibytes << 10)
+            time = m.time(f"cache_{kibibytes}", units, 256, a, b, 0)
+            moved = (kibibytes << 10) * ran * 32 * (2 + 16384 // kibibytes)
+            rate = moved / (time.us - time.overhead_us) / 1e3
+            title, source = f"one block of {kibibytes} KiB on each unit", f"{BENCHES}, gpu-cache, {BOARDS[arch]}"
+            known = "" if arch == "gfx90a" else "clocks"
+            yield Comparison(title, arch, rate, gigabytes, "GB/s", time.limiter, source, known)
+            a.free()
+            b.free()
+    for arch, runs in BLOCKS.items():
+        m = measured(arch)
+        for run, gigabytes in runs.items():
+            a, b = Memory(1 << 20), Memory(run << 19)
+            time = m.time("blocks", 100_000, 1024, a, b, run)
+            rate = (100_000 << 19) / time.us / 1e3
+            title, source = f"{run} blocks of 512 KiB in turn", f"{BENCHES}, gpu-l2-cache, {BOARDS[arch]}"
+            known = "replacement" if rate > 1.2 * gigabytes or gigabytes > 1.2 * rate else ""
+            yield Comparison(title, arch, rate, gigabytes, "GB/s", time.limiter, source, lacking(time, known))
+            a.free()
+            b.free()
+
+
+def writes() -> Iterator[Comparison]:
+    """What stores alone and triads reach on an RX 6900 XT by occupancy, and its smallest workgroups."""
+    arch, size = "gfx1030", 1 << 29
+    x, y, z = (Memory(size) for _ in range(3))
+    for threads, init, triad in ((32, 186, 241), (64, 361, 434), (256, 504, 427)):
+        groups, lds = size // (8 * threads), 32 << 10
+        for name, machine_, arguments, moved, gigabytes in (
+            ("init", measured(arch), (x, np.float64(1)), 1, init), ("triad", machine(arch), (x, y, z), 3, triad),
+        ):  # fmt: skip
+            time = machine_.time(name, groups, threads, *arguments, lds=lds)
+            title = f"{name}, 32 KiB of LDS for {threads} threads"
+            yield Comparison(
+                title, arch, moved * size / time.us / 1e3, gigabytes, "GB/s", time.limiter,
+                f"{BENCHES}, gpu-stream, RX 6900 XT", "mixed traffic" if name == "triad" else "",
+            )  # fmt: skip
+    for threads, gigabytes in ((4, 160), (8, 318), (16, 455)):
+        time = machine(arch).time("scale", size // (8 * threads), threads, x, y)
+        title, source = f"scale, workgroups of {threads} threads", f"{BENCHES}, gpu-small-kernels, RX 6900 XT"
+        yield Comparison(title, arch, 2 * size / time.us / 1e3, gigabytes, "GB/s", time.limiter, source)
+    for memory in (x, y, z):
+        memory.free()
+
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "timing.md"
 HEAD = (
     "| what | device | model | measured | unit | ratio | limited by | measured by | not in the model |\n"
@@ -378,7 +550,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = [
         row.text()
-        for part in (streams, chases, arithmetic, matrices, small)
+        for part in (streams, chases, arithmetic, matrices, small, stencils, caches, writes)
         for row in part()
         if arguments.only in row.what
     ]

@@ -35,6 +35,7 @@ class Cache:
         instances: how many the device has.
         bytes_per_clock: bytes that one instance delivers per clock; 0 where it is not public.
         latency_clocks: measured load latency in clocks; 0 where it is not public.
+        random: in the timing model a new line takes the place of any other, not of the one used the longest ago.
     """
 
     bytes: int
@@ -44,6 +45,7 @@ class Cache:
     instances: int
     bytes_per_clock: int = 0
     latency_clocks: int = 0
+    random: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,7 @@ class Architecture:
     workgroups_per_clock: float = 0.5  # that the dispatcher of one die starts
     waves_per_clock: float = 1.0  # that one shader engine starts
     l1_bytes_per_clock: int = 64  # that a vector L1 gives for contiguous accesses
+    l1_pair_bytes_per_clock: int = 0  # the same for loads of 8 bytes a lane; 0: as others
     l1_scattered_clocks: float = 2.0  # for each 64-byte block of other accesses
     l1_lane_clocks: float = 1.0  # for each of their lanes, at most
     l1_fill_bytes_per_clock: int = 64  # from L2 into one vector L1

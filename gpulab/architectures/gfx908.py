@@ -97,7 +97,9 @@ ARCHITECTURE = Architecture(
         "matrix int8": 1024,
     },
     image_support=False,
-    # Timing (docs/timing.md): as measured on the MI210 (gfx90a).
+    # Timing (docs/timing.md): as measured on the MI210 (gfx90a); loads of 8 bytes a lane from L1 at 5.6 TB/s, others at
+    # 10.3 TB/s (te42kyfo/gpu-benches, gpu-cache, MI100).
+    l1_pair_bytes_per_clock=32,
     l2_efficiency=0.73,
     memory_efficiency=0.83,
     mfma_halved=False,

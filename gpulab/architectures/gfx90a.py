@@ -67,7 +67,7 @@ ARCHITECTURE = Architecture(
     memory_bus_bits=4096,
     memory_latency_clocks=741,
     memory_kind="HBM2e",
-    vector_cache=Cache(16 * KIB, 64, 64, "CU", 110, bytes_per_clock=64, latency_clocks=124),
+    vector_cache=Cache(16 * KIB, 64, 64, "CU", 110, bytes_per_clock=64, latency_clocks=124, random=True),
     scalar_cache=Cache(16 * KIB, 64, 0, "2 CUs", 55, latency_clocks=48),
     instruction_cache=Cache(32 * KIB, 64, 0, "2 CUs", 55),
     shader_array_cache=None,
@@ -95,7 +95,9 @@ ARCHITECTURE = Architecture(
         "matrix int8": 1024,
     },
     image_support=False,
-    # Timing (docs/timing.md): L2 5.1 of 6.96 TB/s, copies 1,360 of 1,638 GB/s (te42kyfo/gpu-benches on an MI210).
+    # Timing (docs/timing.md): L2 5.1 of 6.96 TB/s, copies 1,360 of 1,638 GB/s, loads of 8 bytes a lane from L1 at
+    # 5.36 TB/s, others at 10.6 TB/s (te42kyfo/gpu-benches on an MI210).
+    l1_pair_bytes_per_clock=32,
     l2_efficiency=0.73,
     memory_efficiency=0.83,
     mfma_halved=False,

@@ -683,8 +683,13 @@ MARK = _structure(
 )
 LINE = _structure(
     "Line",
-    "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1.",
-    "u64 key\nu32 stamp, in_array, in_l2, site, fetched, dirty, counted, asked",
+    "A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1, or "
+    "how many there are + 1, for all of them.",
+    """
+    u64 key
+    u32 stamp, in_array, in_l2, site, fetched, dirty, counted, asked
+    u8[16] users: of all: the last workgroup + 1 that used it, of those on each die or shader array
+    """,
 )
 FLOW = _structure(
     "SiteFlow",
@@ -695,7 +700,7 @@ FLOW = _structure(
     u64 missing, waiting: executions of which a line was not there; or had just been asked for by another wave
     u64 array_hits, l2_hits, last_hits: others that the workgroup had used lately, by the level that holds them
     u64 again, first: lines that it had used too long ago, or never
-    u64 bytes: of all lines beyond the first cache
+    u64 bytes, first_bytes: of all lines beyond the first cache, and of those that it had never used
     u64 requests: 64-byte requests of stores and atomics
     u64 sectors: of 32 bytes that became dirty
     u64 blocks: of 64 bytes that no workgroup of the sample had used before
@@ -727,11 +732,15 @@ REPLAY = _structure(
     u64 turns: u32[array_sets + l2_sets]: requests so far of each set
     u64 asked: u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row
     u64 crowds: Crowd[SPREAD_TURNS]: result
-    u32[3] size
+    u64 reuse: u32[2][accesses][2][offsets + 1]: result (note_use): of all; of second halves of logs that were cut
+    u32[3] size, grid
+    u32 accesses, offsets
+    u32 stride: how many dies or shader arrays workgroups go round
     u32 mask, waves, cus, sets, ways, shift
     u32 array_sets, array_ways, l2_sets, l2_ways: of one workgroup's share; sets are a power of two, or 0: no cache
     u32 last_lines, scalar_lines: one workgroup's share
     u32 channels: 0: not looked at
+    u32 random: a line that comes into the first cache takes the place of any other
     """,
 )
 OP = _structure(

@@ -6,6 +6,7 @@ does 1 / 1,216 of all instructions, the busiest CU 1 / 304 of what its LDS and L
 
 from __future__ import annotations
 
+import math
 import struct
 
 import pytest
@@ -67,17 +68,22 @@ def test_matrix_scalar_and_dispatch():
     assert parts(matrix_clocks=5 * SIMDS)["matrix cores"] == pytest.approx(5)
     assert parts({"salu": 3 * SIMDS, "smem": 2 * SIMDS, "branch": 4 * SIMDS})["scalar issue"] == pytest.approx(20)
     assert parts({"salu": 1 * SIMDS, "smem": 2 * SIMDS, "branch": 4 * SIMDS})["scalar issue"] == pytest.approx(16)
-    # 304 groups of a die, two clocks each; 48 groups of RDNA, 0.56 clocks each, or 192 waves by 6 engines.
+    # 304 groups of a die, two clocks each; 48 groups of RDNA, 0.91 clocks each, or 192 waves by 6 engines.
     assert parts()["workgroup dispatch"] == pytest.approx(608)
-    assert parts(a=RDNA, groups=48)["workgroup dispatch"] == pytest.approx(32)
-    one = timing.busy_parts(RDNA, Work(48, 1, 32))
-    assert one["workgroup dispatch"] == pytest.approx(48 / 1.8)
+    assert parts(a=RDNA, groups=48)["workgroup dispatch"] == pytest.approx(48 / 1.1)
+    more = timing.busy_parts(RDNA, Work(48, 8, 256))
+    assert more["workgroup dispatch"] == pytest.approx(48 * 8 / 6)
 
 
 def test_the_busiest_has_what_does_not_come_out_even():
     """2,433 groups: 305 on one die, 9 on one of its CUs; 3 waves of each on 4 SIMDs are 27, 7 on one."""
     work = Work(
-        2433, 3, 192, vgprs=32, issued={"valu": 2433 * 3 * 100}, traffic=Traffic(l2_reads=2433 * 100, l1_clocks=2433)
+        2433,
+        3,
+        192,
+        vgprs=32,
+        issued={"valu": 2433 * 3 * 100},
+        traffic=Traffic(l2_read_bytes=2433 * 12800, l1_clocks=2433),
     )
     found = timing.busy_parts(CDNA, work)
     assert found["VALU issue"] == pytest.approx(7 * 100 * 4)
@@ -108,9 +114,9 @@ def test_l1():
 
 def test_l2_atomics_and_memory():
     rate = 2048 * 0.45
-    assert parts(l2_reads=800)["L2 bandwidth"] == pytest.approx(100 * 128 / rate)
+    assert parts(l2_read_bytes=800 * 128)["L2 bandwidth"] == pytest.approx(100 * 128 / rate)
     assert parts(l2_writes=800)["L2 bandwidth"] == pytest.approx(100 * 64 / (rate / 2))
-    assert parts(l2_reads=800, l2_writes=160, l2_atomics=240)["L2 bandwidth"] == pytest.approx(
+    assert parts(l2_read_bytes=800 * 128, l2_writes=160, l2_atomics=240)["L2 bandwidth"] == pytest.approx(
         (100 * 128 + 50 * 64 * 2) / rate
     )
     assert "atomics" not in parts()
@@ -156,12 +162,13 @@ def recorded(groups, accesses, size=None, banked=None, cut=()):
     )  # fmt: skip
 
 
-def replayed(groups, accesses, arch="gfx942", shares=(1, 1, 1, 1), executions=None, **more):
+def replayed(groups, accesses, arch="gfx942", shares=(1, 1, 1, 1), executions=None, grid=None, apart=False, **more):
     known = [Observed(n, 0, space, action, 4) for n, (space, action) in enumerate(accesses)]
     a = architectures.get(arch)
     return sample.replay(
-        a, recorded(groups, len(accesses), **more), known, len(groups[0]), shares, executions or [0] * len(accesses)
-    )[0]
+        a, recorded(groups, len(accesses), **more), known, len(groups[0]), shares, executions or [0] * len(accesses),
+        grid=grid, apart=apart,
+    )[0]  # fmt: skip
 
 
 LOAD, STORE, ATOMIC, SCALAR = ("global", "load"), ("global", "store"), ("global", "atomic"), ("scalar", "load")
@@ -317,6 +324,110 @@ def test_who_shares_a_cache_lies_along_x_first():
     assert traffic._Around(10, 1, 0, 10).members(10, (4, 2, 9)) == ([4, 2, 1.25], [1, 1, 1])
 
 
+def test_who_used_a_line_before():
+    """Nine of 64 workgroups in x, each of which uses the line of the one three before it, and one of its own. Those in
+    the middle count; on eight dies the one before on the same die is eight before."""
+    groups = [[[(0, 64, [(g, ALL)]), (1, 64, [(g + 3, ALL)]), (2, 64, [(90, ALL)])]] for g in range(9)]
+    flows = replayed(groups, [LOAD] * 3, grid=(64, 1, 1))
+    assert [flow.earlier[0] for flow in flows] == [(((3, 0, 0), 1.0),), (), (((1, 0, 0), 1.0),)]
+    assert [flow.earlier[1] for flow in flows] == [(), (), (((8, 0, 0), 1.0),)]
+    # Of a sample of all workgroups all count: six of nine have one three before them.
+    flows = replayed(groups, [LOAD] * 3)
+    assert flows[0].earlier[0] == (((3, 0, 0), 6 / 9),)
+    # Three by three: the line of the one to the right in the row above is that of the one before in launch order.
+    groups = [[[(0, 64, [(x + y, ALL)])]] for y in range(3) for x in range(3)]
+    flow = replayed(groups, [LOAD], size=(3, 3, 1), grid=(10, 10, 1))[0]
+    assert flow.earlier[0] == (((-1, 1, 0), 1.0),)
+
+
+def test_who_used_a_line_before_in_what_comes_after_a_log():
+    """The first line is shared by all, the second by nobody; what comes after the logs' ends is like the second."""
+    groups = [[[(0, 64, [(0, ALL)]), (0, 64, [(100 + g, ALL)])]] for g in range(9)]
+    flow = replayed(groups, [LOAD], grid=(64, 1, 1), executions=[9 * 10], cut=(0,))[0]
+    ((offset, part),) = flow.earlier[0]
+    assert (offset, part) == ((1, 0, 0), pytest.approx(1 / 10))
+
+
+def test_how_long_a_level_keeps_a_line():
+    """One line of a workgroup is used again ten later, one never: with the rest of it these are 1.5 lines each."""
+    kept = traffic._Kept(((10.0, 1.0),), (), 0.5, 64.0, 16)
+    assert [kept.used(distance) for distance in (4, 10, 20)] == [6, 15, 20]
+    # Sixteen ways: half as many lines as fit all stay, twice as many hardly any (Poisson's distribution).
+    parts = {lines: traffic._Kept((), (), 1.0, float(lines), 16).stays(64) for lines in (128, 64, 32)}
+    assert parts == {128: pytest.approx(0.992, abs=1e-3), 64: pytest.approx(0.467, abs=1e-3),
+                     32: pytest.approx(0.0007, abs=1e-4)}  # fmt: skip
+    assert traffic._Kept((), (), 1.0, 0.0, 16).stays(1) == 0
+    # 1,000 lines that each workgroup uses ten of: half of them at random, of which a tenth is there.
+    spread = traffic._Spread(10.0, 1000.0, True)
+    assert traffic._Kept((), (spread,), 0.0, 100.0, 16).again(spread, 1e6) == pytest.approx(0.1 / 2, rel=0.01)
+    assert traffic._Kept((), (spread,), 0.0, 4000.0, 16).again(spread, 1e6) == pytest.approx(1, rel=0.01)
+    assert traffic._Kept((), (spread,), 0.0, 4000.0, 16).again(spread, 200) == pytest.approx(0.5, rel=0.01)
+
+
+def test_rows_of_a_grid_in_one_dimension_are_read_once():
+    """Each workgroup of gfx90a reads its line and those 16 workgroups before and behind it, as a stencil in rows of 16
+    does; of 4,096 the 65 in the middle are in the sample."""
+    groups = [[[(n, 64, [(g + 16 * n, ALL)]) for n in range(3)]] for g in range(65)]
+    a, accesses = architectures.get("gfx90a"), [("global", "load", 4)] * 3
+    t, _, _ = traffic_of(a, Work(4096, 1, 64), accesses, groups, [4096] * 3, 1 << 24, grid=(4096, 1, 1))
+    assert t.dram_read_bytes == pytest.approx(4096 * 128, rel=0.02)
+    # A stencil in a cube: three planes of 1 MiB stay in 8 MiB of L2, of 8 MiB hardly one.
+    for rows, times in ((512, 1), (4096, 3)):
+        groups = [
+            [[(n, 64, [(16 * ((z + n) * rows + y) + line, ALL) for line in range(16)]) for n in range(3)]]
+            for z in range(3)
+            for y in range(5)
+        ]
+        t, _, _ = traffic_of(
+            a, Work(512 * rows, 4, 256), accesses, [group * 4 for group in groups], [512 * rows * 4] * 3, 1 << 33,
+            grid=(1, rows, 512), size=(1, 5, 3),
+        )  # fmt: skip
+        assert t.dram_read_bytes == pytest.approx(times * 512 * rows * 2048, rel=0.1)
+
+
+def test_what_those_before_have_read_is_not_waited_for():
+    """All workgroups of a column use one line, of which more do so than run at a time: but for the first ones it is in
+    the Infinity Cache. A line that three use, one after the other, is not."""
+    accesses, work, grid = [("global", "load", 4)] * 2, Work(16 * 4096, 4, 256), (16, 4096, 1)
+    groups = [
+        [[(0, 64, [(x, ALL)]), (1, 64, [(1000 * x + y // 3, ALL)])]] * 4 for y in range(9) for x in range(9)
+    ]  # fmt: skip
+    _, costs, _ = traffic_of(CDNA, work, accesses, groups, [16 * 4096 * 4] * 2, size=(9, 9, 1), grid=grid)
+    to_memory = [math.prod(costs[number].beyond) / costs[number].beyond[0] for number in range(2)]
+    assert to_memory[0] < 0.1
+    assert to_memory[1] > 0.8
+
+
+def test_memory_channels_are_looked_at_all_along_a_wave():
+    """First 300 turns of one line each, then as many of 64 lines that all lie in one of 32 channels."""
+    log = [(0, 64, [(2 * n, ALL)]) for n in range(300)]
+    log += [(0, 64, [(4096 * n + 64 * lane, ALL) for lane in range(64)]) for n in range(1, 301)]
+    known = [Observed(0, 0, "global", "load", 4)]
+    _, spread = sample.replay(
+        architectures.get("gfx90a"), recorded([[log]], 1), known, 1, (1, 1, 1, 1), [0], channels=32
+    )  # fmt: skip
+    assert spread.crowded(1) == pytest.approx((1 * 1 + 2 * 32) / 3, rel=0.1)
+
+
+def test_lines_that_leave_first_make_room():
+    """A stencil in planes of 2 MiB whose stores fill as much of an L2 of 8 MiB again, unless they are streamed."""
+    accesses = [("global", "load", 4)] * 3 + [("global", "store", 4)]
+    a, rows = architectures.get("gfx90a"), 1024
+    groups = [
+        [[(n, 64, [(16 * ((z + n % 3) * rows + y) + line + n // 3 * 9999999, ALL) for line in range(16)])
+          for n in range(4)]] * 4
+        for z in range(3) for y in range(5)
+    ]  # fmt: skip
+    work, grid = Work(512 * rows, 4, 256), (1, rows, 512)
+
+    def read(streamed: set[int]) -> float:
+        return traffic_of(
+            a, work, accesses, groups, [512 * rows * 4] * 4, 1 << 33, grid=grid, size=(1, 5, 3), streamed=streamed
+        )[0].dram_read_bytes
+
+    assert 1.2 < read(set()) / read({3}) < 2
+
+
 def test_the_sample_is_a_box_in_the_middle():
     assert box((4, 1, 1), 8) == ((0, 0, 0), (4, 1, 1))
     assert box((8, 1, 1), 1) == ((0, 0, 0), (8, 1, 1))
@@ -329,11 +440,12 @@ def test_the_sample_is_a_box_in_the_middle():
     assert box((3, 64, 1), 1) == ((0, 30, 0), (3, 3, 1))
 
 
-def traffic_of(a, work, accesses, groups, executions, footprint=None, grid=None, **more):
+def traffic_of(a, work, accesses, groups, executions, footprint=None, grid=None, streamed=(), **more):
     known = [Observed(n, 0, space, action, size) for n, (space, action, size) in enumerate(accesses)]
     grid = grid or (len(groups), 1, 1)
     live = (0, int(footprint), 0, 0, 0, 0, 0, 0) if footprint else ()  # an allocation that begins at 0, and an end
-    return traffic.observed(a, work, Seen(known, recorded(groups, len(accesses), **more), grid, live), executions)
+    seen = Seen(known, recorded(groups, len(accesses), **more), grid, live)
+    return traffic.observed(a, work, seen, executions, streamed=streamed)
 
 
 def test_what_was_recorded_is_scaled_to_all_executions():
@@ -387,6 +499,16 @@ def test_what_one_access_costs_a_unit_that_has_all_of_the_device():
     assert scattered.latency == pytest.approx([latency + clocks - 4 for latency in latencies])
 
 
+def test_the_busiest_unit_has_its_part_of_what_all_share():
+    """256 workgroups on the 110 units of gfx90a: three on one, which get 3 / 256 of the memory's rate."""
+    a = architectures.get("gfx90a")
+    groups = [[[(0, 64, [(line, ALL)])]] for line in range(9)]
+    _, costs, _ = traffic_of(a, Work(256, 1, 64), [("global", "load", 4)], groups, [256], grid=(256, 1, 1))
+    per_byte = a.clock_mhz * 1e6 / (a.memory_bandwidth * a.memory_efficiency)
+    assert costs[0].dram == pytest.approx(128 * per_byte * 256 / 3)
+    assert costs[0].l2 == pytest.approx(128 / (a.l2_cache.bytes_per_clock * a.l2_efficiency) * 256 / 3)
+
+
 @pytest.mark.parametrize("size", [(8, 1, 1), (2, 4, 1), (1, 2, 4), (4, 1, 2), (2, 2, 2)])
 def test_a_sample_of_all_workgroups_is_all_of_them(size):
     """Only where workgroups or the ends of waves are missing was something scaled up."""
@@ -437,6 +559,59 @@ def test_l1_clocks_of_scattered_accesses():
     assert clocks(1, 64, 4, 40) == max(40, min(64 * per_lane, 80 * scattered))
     assert clocks(1, 64, 4, 4) == max(4, min(64 * per_lane, 8 * scattered))
     assert clocks(10, 10, 4, 10) == 40
+
+
+def test_loads_of_eight_bytes_a_lane_take_twice_as_long_on_cdna_2():
+    """64 lanes: 512 bytes at 32 a clock, where 4 and 16 bytes a lane come at 64; stores are as others."""
+
+    def clocks(arch, action, size):
+        log = [(0, 64, [(line, ALL) for line in range(size // 2)])]
+        t, _, _ = traffic_of(architectures.get(arch), Work(1, 1, 64), [("global", action, size)], [[log]], [1])
+        return t.l1_clocks
+
+    assert [clocks("gfx90a", "load", size) for size in (4, 8, 16)] == [4, 16, 16]
+    assert clocks("gfx90a", "store", 8) == 8
+    assert [clocks("gfx942", "load", size) for size in (4, 8, 16)] == [4, 4, 8]
+
+
+def test_five_workgroups_have_a_fifth_of_the_first_cache_each():
+    """gfx908: 256 lines of 64 bytes in four sets. A loop over 64 lines finds them again if it has 64, not 51."""
+    log = [(0, 64, [(line, 3)]) for line in range(64)] * 2
+    hits = [replayed([[log]], [LOAD], "gfx908", (5, 1, 1, 1), apart=apart)[0].first_hits for apart in (False, True)]
+    assert hits == [64, 0]
+
+
+@pytest.mark.parametrize(("lines", "part"), [(384, 0.505), (512, 0.81), (640, 0.884), (768, 0.958)])
+def test_a_new_line_takes_any_place_in_the_first_cache_of_cdna_2(lines, part):
+    """Blocks of 1.5 to 3 times the 256 lines of 64 bytes, again and again: the part that comes from L2 as measured on
+    an MI210 (te42kyfo/gpu-benches, gpu-cache). Where the line used the longest ago leaves, all does."""
+    log = [(0, 64, [(line // 2, 3 << line % 2 * 2)]) for line in range(lines)] * 8
+
+    def missing(arch):
+        flow = replayed([[log]], [LOAD], arch)[0]
+        return 1 - flow.first_hits / (flow.lookups - lines)
+
+    assert missing("gfx90a") == pytest.approx(part, abs=0.1)
+    assert missing("gfx908") == 1
+
+
+@pytest.mark.parametrize(
+    ("arch", "line", "found"),
+    [
+        ("gfx90a", "global_store_dwordx2 v[0:1], v[2:3], off glc slc", True),
+        ("gfx90a", "global_store_dwordx2 v[0:1], v[2:3], off", False),
+        ("gfx90a", "global_load_dword v0, v[2:3], off glc", False),
+        ("gfx942", "global_store_dwordx2 v[0:1], v[2:3], off nt", True),
+        ("gfx1100", "global_store_b64 v[0:1], v[2:3], off glc slc dlc", True),
+        ("gfx1201", "global_store_b64 v[0:1], v[2:3], off th:TH_STORE_NT", True),
+        ("gfx1201", "global_store_b64 v[0:1], v[2:3], off", False),
+    ],
+)
+def test_what_is_to_leave_the_caches_first(arch, line, found):
+    extra = ".amdhsa_accum_offset 16" if arch.startswith("gfx9") else ""
+    size = architectures.get(arch).wave_size
+    program = parse(KERNEL.format(arch=arch, lines=f"  {line}", size=size, extra=extra))
+    assert timing.streams(program.instructions[0]) is found
 
 
 KERNEL = """

@@ -24,13 +24,21 @@ from gpulab.virtual_gpu.translate.lane_access import Observed
 _LOG_CUT = schema.constant("LOG_CUT")
 
 
+class Earlier(NamedTuple):
+    """Of the lines that a workgroup uses for the first time, the part that the one so far before it used last."""
+
+    offset: tuple[int, int, int]
+    part: float
+
+
 class Flow(NamedTuple):
     """What one access did in a sample, as counted by native/replay.c (SiteFlow); all 0 if the sample has none of it.
 
     line: the first of 128 bytes that was used, counted from where device memory begins. lds_executed, lds_lanes,
     lds_cycles: those of its executions that went to LDS. sharing: of lines that a workgroup uses for the first time,
-    the part that the one 1, 2, 4, 8 before it in x (y, z) uses, too; None where the sample has none. The others are
-    the fields of SiteFlow.
+    the part that the one 1, 2, 4, 8 before it in x (y, z) uses, too; None where the sample has none. earlier: who used
+    them last, of all workgroups of the sample and of those on the same die or shader array. The others are the fields
+    of SiteFlow.
     """
 
     executed: float
@@ -45,6 +53,7 @@ class Flow(NamedTuple):
     again: float
     first: float
     bytes: float
+    first_bytes: float
     requests: float
     sectors: float
     blocks: float
@@ -53,6 +62,7 @@ class Flow(NamedTuple):
     lds_lanes: int
     lds_cycles: int
     sharing: tuple[tuple[float | None, ...], ...]
+    earlier: tuple[tuple[Earlier, ...], tuple[Earlier, ...]] = ((), ())
 
     @property
     def wanted(self) -> float:
@@ -109,7 +119,8 @@ class Channels(NamedTuple):
 
 def replay(
     architecture: Architecture, recorded: Recorded, accesses: Sequence[Observed], waves: int, shares: Sequence[float],
-    executions: Sequence[float], channels: int = 0,
+    executions: Sequence[float], channels: int = 0, grid: tuple[int, int, int] | None = None,
+    apart: bool = False,
 ) -> tuple[list[Flow], Channels]:  # fmt: skip
     """The flow of each access: what was recorded of it, and what is expected of the executions after the ends of logs;
     and how what was asked of the memory lies on so many channels.
@@ -118,10 +129,16 @@ def replay(
         waves: of a workgroup.
         executions: how often the workgroups of the sample executed each access.
         shares: one workgroup has 1 / so much of the first cache, a shader array's, the L2 and the last-level cache.
+        grid: of the launch; None: the sample is all of it.
+        apart: a workgroup uses so many lines that what it does is spread over the time of the others that run with it.
+            Else a share of the first cache has at least as many lines as one of its sets.
     """
     on_cu, on_array, on_die, on_device = shares
     a = architecture
     count = len(accesses)
+    size = recorded.size
+    offsets = size[2] * (2 * size[1] - 1) * (2 * size[0] - 1)
+    reuse = (ctypes.c_uint32 * (2 * max(count, 1) * 2 * (offsets + 1)))()
     banked = struct.unpack(f"={len(recorded.banked) // 8}Q", recorded.banked)
     crowds: list[Crowd] = []
     flows, warm = (SiteFlowStruct * max(count, 1))(), (SiteFlowStruct * max(count, 1))()
@@ -132,7 +149,10 @@ def replay(
         table = (ctypes.c_uint8 * (schema.layout(schema.LINE).bytes * (mask + 1)))()
         cache = a.vector_cache
         ways = cache.ways or 16
-        sets = max(int(cache.bytes / (cache.line_bytes * ways * max(on_cu, 1.0))), 1)
+        own_lines = cache.bytes / cache.line_bytes / max(on_cu, 1.0)
+        sets = max(int(own_lines / ways), 1)
+        if apart:
+            ways = max(min(ways, int(own_lines / sets)), 1)
         cus = min(a.cus_per_unit, 2)
         tags = (ctypes.c_uint64 * (cus * sets * ways))()
         cursors = (ctypes.c_uint32 * (2 * waves))()
@@ -155,9 +175,11 @@ def replay(
         run = ReplayStruct(
             _address(recorded.log), _address(recorded.used), ctypes.addressof(kinds), ctypes.addressof(flows),
             ctypes.addressof(warm), ctypes.addressof(table), ctypes.addressof(tags), ctypes.addressof(cursors),
-            ctypes.addressof(turns), ctypes.addressof(asked), ctypes.addressof(seen),
-            recorded.size, mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
+            ctypes.addressof(turns), ctypes.addressof(asked), ctypes.addressof(seen), ctypes.addressof(reuse),
+            size, grid or size, count, offsets, strides(a),
+            mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
             *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16), channels,
+            cache.random,
         )  # fmt: skip
         build.function("replay")(ctypes.addressof(run))
         crowds = [
@@ -173,11 +195,39 @@ def replay(
         parts = [s / p if p else None for p, s in zip(pairs, shared, strict=True)]
         x, y, z = (tuple(parts[at : at + 4]) for at in (0, 4, 8))
         executed, lanes, cycles = banked[3 * number : 3 * number + 3]
-        own = {name: getattr(flow, name) + more * getattr(later, name) for name in Flow._fields[:15]}
+        own = {name: getattr(flow, name) + more * getattr(later, name) for name in Flow._fields[:16]}
+        earlier = []
+        for near in (0, 1):
+            all_of_it, warm_ones = (
+                reuse[at : at + offsets + 1]
+                for at in (((half * count + number) * 2 + near) * (offsets + 1) for half in (0, 1))
+            )
+            earlier.append(_earlier(size, all_of_it, warm_ones, more))
         found.append(
-            Flow(**own, line=flow.line, lds_executed=executed, lds_lanes=lanes, lds_cycles=cycles, sharing=(x, y, z))
-        )
-    return found, Channels(channels, recorded.size[0], crowds)
+            Flow(
+                **own, line=flow.line, lds_executed=executed, lds_lanes=lanes, lds_cycles=cycles, sharing=(x, y, z),
+                earlier=(earlier[0], earlier[1]),
+            )
+        )  # fmt: skip
+    return found, Channels(channels, size[0], crowds)
+
+
+def strides(a: Architecture) -> int:
+    """How many dies, or shader arrays, workgroups go round."""
+    return max(a.xcds, a.shader_array_cache.instances if a.shader_array_cache is not None else 1)
+
+
+def _earlier(
+    size: Sequence[int], all_of_it: Sequence[int], warm: Sequence[int], more: float
+) -> tuple[Earlier, ...]:  # fmt: skip
+    lines = all_of_it[-1] + more * warm[-1]
+    found = []
+    for at, (counted, later) in enumerate(zip(all_of_it[:-1], warm[:-1], strict=True)):
+        if counted:
+            rest, x = divmod(at, 2 * size[0] - 1)
+            z, y = divmod(rest, 2 * size[1] - 1)
+            found.append(Earlier((x - size[0] + 1, y - size[1] + 1, z), (counted + more * later) / lines))
+    return tuple(found)
 
 
 def _address(raw: bytes) -> int:

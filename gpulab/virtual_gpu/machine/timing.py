@@ -92,7 +92,7 @@ def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) ->
     )
     l2 = a.l2_cache.bytes_per_clock * a.l2_efficiency
     parts["L2 bandwidth"] = die_share * (
-        traffic.l2_reads * line / l2 + (traffic.l2_writes + traffic.l2_atomics) * 64 / (l2 / 2)
+        traffic.l2_read_bytes / l2 + (traffic.l2_writes + traffic.l2_atomics) * 64 / (l2 / 2)
     )
     if traffic.l2_atomics:
         channels = a.l2_cache.bytes_per_clock / line * a.xcds
@@ -394,6 +394,7 @@ class BlockCosts:
         for block in blocks:
             self._count(block)
         self.nest = unit.nest(len(blocks), loops)
+        self._streamed = frozenset(index for index, each in decoded.items() if streams(each.instruction))
 
     def _count(self, block: Sequence[int]) -> None:
         counts: dict[str, int] = {}
@@ -551,7 +552,7 @@ class BlockCosts:
             path += self.path[number] * count
         done = Work(workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, issued, matrix, path, cu_mode=cu_mode)
         executions = [float(executed[self.block_of[access.instruction]]) for access in seen.accesses]
-        traffic, costs, rates = observed(self.architecture, done, seen, executions, footprint)
+        traffic, costs, rates = observed(self.architecture, done, seen, executions, footprint, self._streamed)
         ops = self.ops()
         program = UnitProgram(
             ops, self.nest, tuple(count / (workgroups * waves) for count in executed),
@@ -565,6 +566,12 @@ class BlockCosts:
         result = _simulation(self.architecture, work, max(held.blocks, 1)).run()
         waves = work.workgroups * work.waves
         return {index: result.stalls[number] * waves for index, number in self.op_of.items() if result.stalls[number]}
+
+
+def streams(instruction: Instruction) -> bool:
+    """Whether an access asks that its data leaves L2 before others (LLVM, AMDGPUUsage: nontemporal)."""
+    modifiers = instruction.modifiers
+    return bool(modifiers.get("slc") or modifiers.get("nt") or "_NT" in str(modifiers.get("th", "")))
 
 
 _QUEUES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -49,6 +49,10 @@ class _Around(NamedTuple):
     room: float
     most: float
 
+    def together(self, apart: float) -> float:
+        """How likely two workgroups so far apart run at the same time: as many begin together as fit."""
+        return 1.0 if self.residents >= self.most else max(1 - apart / self.residents, 0.0)
+
     def members(self, count: float, grid: tuple[int, int, int]) -> tuple[list[float], list[float]]:
         """How many of `count` workgroups lie along x, y and z, and how far apart they are there."""
         members, apart, below = [], [], 1  # workgroups of the grid from one to the next in this direction
@@ -64,13 +68,11 @@ class _Around(NamedTuple):
 class _Levels(NamedTuple):
     """Who shares what of a launch. first: the first cache of one unit; beyond: shader arrays, L2, last level.
 
-    active, on_die: units that have workgroups, in all and on one die. device: workgroups that run at a time.
+    device: workgroups that run at a time.
     """
 
     first: _Around
     beyond: tuple[_Around, ...]
-    active: int
-    on_die: int
     device: float
 
     @classmethod
@@ -92,12 +94,78 @@ class _Levels(NamedTuple):
             _Around(device, 1, last, total),
         )
         # A workgroup's share of a cache is larger by what it shares with the others there.
-        return cls(_Around(float(on_unit), active, 0, on_unit), beyond, active, active_die, device)
+        return cls(_Around(float(on_unit), active, 0, on_unit), beyond, device)
 
 
 _Members = tuple[list[float], list[float]]
-_Window = tuple[_Members, _Members]
-"""Who fetches a line at the same time, and until it is gone again (`_Around.members`)."""
+
+
+class _Shared(NamedTuple):
+    """Of lines that each of several workgroups wants that share a level: the part that is fetched; that is waited for,
+    since it was not there before those came that run now; and that is fetched if nothing stays in the cache."""
+
+    fetched: float = 1.0
+    waited: float = 1.0
+    now: float = 1.0
+
+
+_ALONE = _Shared()
+
+
+class _Spread(NamedTuple):
+    """Lines of an allocation that a workgroup uses for the first time, and of which the sample does not have who used
+    them before: so many for each workgroup of a level, in all so many are there."""
+
+    each: float
+    lines: float
+    repeated: bool
+
+
+class _Kept(NamedTuple):
+    """How long a level keeps a line while one workgroup after the other uses it. known: (workgroups from one use of a
+    line to the next, such lines of a workgroup) in order of distance; spread: the others; always: lines that each has
+    alone."""
+
+    known: tuple[tuple[float, float], ...]
+    spread: tuple[_Spread, ...]
+    always: float
+    lines: float
+    ways: int
+
+    def used(self, distance: float) -> float:
+        """Different lines that so many workgroups use, one after the other: of each use those count that were not used
+        before within that distance."""
+        found = self.always * distance
+        found += sum(number * min(distance, apart) for apart, number in self.known)
+        for each, lines, repeated in self.spread:
+            found += lines * (1 - math.exp(-each * distance / lines)) if repeated else each * distance
+        return found
+
+    def stays(self, distance: float, more: float = 0.0) -> float:
+        """How likely a line is still there when it is used again so many workgroups later (and so many lines more): as
+        long as fewer others than there are ways have come into its set, which they do at random."""
+        if not self.lines:
+            return 0.0
+        others = (self.used(distance) + more) * self.ways / self.lines
+        term = part = math.exp(-others)
+        for number in range(1, self.ways):
+            term *= others / number
+            part += term
+        return part
+
+    def again(self, spread: _Spread, most: float) -> float:
+        """The part of such lines that is still there, if `most` workgroups use the level. In which order they are used
+        again is not known: half of them, at random; the others, one after the other."""
+        if not spread.repeated or not self.lines:
+            return 0.0
+        low, high = 0.0, 2.0**40
+        if self.used(high) > self.lines:
+            for _ in range(60):
+                middle = (low + high) / 2
+                low, high = (middle, high) if self.used(middle) < self.lines else (low, middle)
+        at_random = 1 - math.exp(-high * spread.each / spread.lines)
+        in_turn = self.stays(spread.lines / spread.each, spread.lines * math.exp(-1))  # all of them come in between
+        return (at_random + in_turn) / 2 * (1 - spread.lines / (spread.each * most))
 
 
 class _Row(NamedTuple):
@@ -110,7 +178,12 @@ class _Row(NamedTuple):
 
 
 def observed(
-    architecture: Architecture, work: Work, seen: Seen, executions: Sequence[float], footprint: float | None = None
+    architecture: Architecture,
+    work: Work,
+    seen: Seen,
+    executions: Sequence[float],
+    footprint: float | None = None,
+    streamed: Collection[int] = (),
 ) -> tuple[Traffic, dict[int, unit.Cost], list[Mapping[str, float]]]:
     """The traffic of a launch by its sample, what one execution of each memory instruction costs, and what one of each
     access does in the caches.
@@ -121,36 +194,42 @@ def observed(
             scaled up to that.
         footprint: bytes of all allocations that the launch used, if known: where they fit into a cache, no more than
             that is read through it, though a sample of workgroups, each with data that all share, suggests more.
+        streamed: instructions whose data is the first to leave L2 again.
     """
     a = architecture
     total = max(work.workgroups, 1)
     levels = _Levels.of(a, work)
     x, y, z = seen.recorded.size
     in_sample = [times * min(x * y * z / total, 1.0) for times in executions]
-    flows, _ = sample.replay(a, seen.recorded, seen.accesses, work.waves, (1.0,) * 4, in_sample)
+    once = (a, seen.recorded, seen.accesses, work.waves)
+    flows, _ = sample.replay(*once, (1.0,) * 4, in_sample, 0, seen.grid)
     shares = _shares(levels, seen, flows)
+    apart = 128 * sum(flow.first for flow in flows) > a.vector_cache.bytes * x * y * z
     channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
     memory_channels = min(int(channels), MOST_CHANNELS)
-    flows, spread = sample.replay(a, seen.recorded, seen.accesses, work.waves, shares, in_sample, memory_channels)
+    flows, spread = sample.replay(*once, shares, in_sample, memory_channels, seen.grid, apart)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
     if any(size for _, size in where):
         footprint = sum(size for _, size in set(where))
-    factors = [times / flow.executed if flow.executed else 0.0 for flow, times in zip(flows, executions, strict=True)]
-    windows = [_window(level, seen, flows, factors, total) for level in levels.beyond]
+    each = [
+        times / flow.executed / total if flow.executed else 0.0 for flow, times in zip(flows, executions, strict=True)
+    ]
+    use = _Use(seen, flows, each, where, [access.instruction in streamed for access in seen.accesses])
+    between = list(zip(*(_shared(level, use, number, a) for number, level in enumerate(levels.beyond)), strict=True))
 
     t = dict.fromkeys((f.name for f in fields(Traffic)), 0.0)
     t["crowded"] = spread.crowded(min(float(seen.grid[0]), levels.device))
     t["sampled"] = float(x * y * z < total or sample.cut(seen.recorded))
     rare = levels.first.members(float(workgroups_on_unit(a, work)), seen.grid)
     rows: list[_Row] = []
-    for access, flow, times in zip(seen.accesses, flows, executions, strict=True):
+    for access, flow, times, shared in zip(seen.accesses, flows, executions, between, strict=True):
         if not times:
             continue
         rows += _in_lds(a, access, flow, times, t)
         if access.space != "lds":
             known = flow if flow.executed else _unseen(a, access, flow)
-            rows.append(_in_memory(a, access, known, times, windows, rare))
+            rows.append(_in_memory(a, access, known, times, shared if flow.executed else (_ALONE,) * 3, rare))
             if access.action == "atomic" and access.space != "scalar":
                 t["atomic_lines"] += known.blocks
     _add(rows, t)
@@ -166,13 +245,16 @@ def observed(
     fits = last_level is not None and (t["fabric_write_bytes"] if footprint is None else footprint) <= last_level.bytes
     t["dram_write_bytes"] = 0.0 if fits else t["fabric_write_bytes"]
 
-    active, rate = levels.active, a.l2_cache.bytes_per_clock * a.l2_efficiency / levels.on_die
+    # The busiest unit gets as much of what all share as its workgroups are of all.
+    busiest = workgroups_on_unit(a, work)
+    active = total / busiest
+    rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / (-(-total // a.xcds) / busiest)
     clock = a.clock_mhz * 1e6
     costs: dict[int, unit.Cost] = {}
     turns = max(min(t["atomic_lines"], channels), 1.0)
     rates: dict[int, Mapping[str, float]] = {}
     for access, _, row, cost in rows:
-        reads = row.get("l2_reads", 0.0) * a.l2_cache.line_bytes if access.action == "load" else 0.0
+        reads = row.get("l2_read_bytes", 0.0) if access.action == "load" else 0.0
         read, moved = row.get("dram_read_bytes", 0.0) * dram_scale, row.get("fabric_read_bytes", 0.0) * fabric_scale
         written = row.get("fabric_write_bytes", 0.0)
         requests = row.get("requests", 0.0)
@@ -194,29 +276,99 @@ def observed(
     return Traffic(**t), costs, [rates.get(id(access), {}) for access in seen.accesses]
 
 
+class _Use(NamedTuple):
+    """What workgroups use: the flow of each access, how many times it stands for one workgroup, and the allocation that
+    it uses; and whether its data leaves L2 first."""
+
+    seen: Seen
+    flows: Sequence[sample.Flow]
+    each: Sequence[float]
+    where: Sequence[tuple[int, int]]
+    streamed: Sequence[bool]
+
+
 def _shares(levels: _Levels, seen: Seen, flows: Sequence[sample.Flow]) -> list[float]:
     """How many workgroups' worth of lines each level has to hold, by what they share."""
     fetched = sum(flow.first for flow in flows)
     found = []
-    for level in (levels.first, *levels.beyond):
-        members, apart = level.members(level.residents, seen.grid)
-        own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
+    members, apart = levels.first.members(levels.first.residents, seen.grid)
+    own = sum(flow.first * flow.unique(members, apart) for flow in flows) / fetched if fetched else 1.0
+    found.append(max(levels.first.residents * own, 1.0))
+    for level in levels.beyond:
+        own = 1.0
+        if fetched:
+            parts = (1 - sum(part * level.together(apart) for apart, part in _before(level, seen, f)) for f in flows)
+            own = sum(flow.first * part for flow, part in zip(flows, parts, strict=True)) / fetched
         found.append(max(level.residents * own, 1.0))
     return found
 
 
-def _window(
-    level: _Around, seen: Seen, flows: Sequence[sample.Flow], factors: Sequence[float], total: int
-) -> _Window:  # fmt: skip
-    """As many workgroups as run at a time fetch together; later ones find what still fits."""
-    count = level.residents
-    while level.room and count < level.most:
-        members, apart = level.members(2 * count, seen.grid)
-        fetched = sum(128 * f.first * up * f.unique(members, apart) for f, up in zip(flows, factors, strict=True))
-        if fetched / total * 2 * count > level.room:
-            break
-        count *= 2
-    return level.members(level.residents, seen.grid), level.members(min(count, level.most), seen.grid)
+def _before(level: _Around, seen: Seen, flow: sample.Flow) -> list[tuple[float, float]]:
+    """(workgroups of the level from one to the next that uses a line, the part of a workgroup's lines that has one)."""
+    grid, size = seen.grid, seen.recorded.size
+    found = []
+    for offset, part in flow.earlier[level.stride > 1]:
+        x, y, z = offset
+        apart = (x + grid[0] * (y + grid[1] * z)) / level.stride
+        for along, whole, inside in zip(offset, grid, size, strict=True):
+            if inside < whole:  # at the grid's edge nobody is before
+                part *= max(1 - abs(along) / whole, 0.0)
+        found.append((apart, part))
+    rest, below = 1 - sum(part for _, part in found), 1
+    for direction, (whole, inside) in enumerate(zip(grid, size, strict=True)):
+        step = level.stride // math.gcd(below, level.stride)  # to the next on the same die
+        if inside <= step < whole:  # farther than the sample has
+            part = min(flow.shared(direction, step) * (1 - step / whole), rest)
+            found.append((step * below / level.stride, part))
+            rest -= part
+        below *= whole
+    return sorted(found)
+
+
+def _shared(level: _Around, use: _Use, number: int, a: Architecture) -> list[_Shared]:
+    """What workgroups of a level share, of each access. number: 0: a shader array's cache, 1: L2, 2: the last level."""
+    seen = use.seen
+    before = [_before(level, seen, flow) for flow in use.flows]
+    unknown = [max(1 - sum(part for _, part in parts), 0.0) for parts in before]
+    places: dict[tuple[int, int], float] = {}
+    used: list[tuple[float, float]] = []
+    always = 0.0
+    for flow, each, place, parts, rest, streamed in zip(
+        use.flows, use.each, use.where, before, unknown, use.streamed, strict=True
+    ):
+        lines = flow.first * each
+        places[place] = places.get(place, 0.0) + lines * rest
+        if streamed and number < 2:
+            continue
+        used += [(apart, lines * part) for apart, part in parts]
+        if number:
+            always += flow.sectors * each / 4
+    spread = {
+        place: _Spread(lines, place[1] / 128, bool(place[1]) and lines * level.most > place[1] / 128)
+        for place, lines in places.items()
+        if lines
+    }
+    ways = (a.shader_array_cache, a.l2_cache, a.last_level_cache)[number]
+    kept = _Kept(
+        tuple(sorted(used)), tuple(spread.values()), always, level.room / 128, (ways.ways if ways else 0) or 16
+    )
+    again = {place: kept.again(each, level.most) for place, each in spread.items()}
+    stays = {apart: kept.stays(apart) for parts in before for apart, _ in parts}
+    stays_on = kept.stays(level.residents) if level.residents < level.most else 0.0
+    found = []
+    for parts, rest, place in zip(before, unknown, use.where, strict=True):
+        found_again = rest * again.get(place, 0.0)
+        now = stayed = 0.0
+        for apart, part in parts:
+            same = level.together(apart) if number else 0.0
+            now += part * same
+            stayed += part * (1 - same) * stays[apart]
+        # If those that use a line reach back to before those that run now, it may be there since then.
+        known = sum(part for _, part in parts)
+        steps = level.residents * known / sum(part * apart for apart, part in parts) if known else 0.0
+        waited = 1 - stayed - found_again - now * stays_on * known**steps
+        found.append(_Shared(1 - now - stayed - found_again, waited, 1 - now))
+    return found
 
 
 def _in_lds(
@@ -238,11 +390,11 @@ def _in_lds(
 
 
 def _in_memory(
-    a: Architecture, access: Observed, flow: sample.Flow, times: float, windows: Sequence[_Window], rare: _Members
+    a: Architecture, access: Observed, flow: sample.Flow, times: float, between: Sequence[_Shared], rare: _Members
 ) -> _Row:  # fmt: skip
     """What an access did in caches and memory. `rare`: who uses a unit, one after the other."""
     each = 1 / flow.executed
-    does, waits = _beyond(a, flow, windows)
+    does, waits = _beyond(a, flow, between)
     wanted = max(flow.wanted, 1e-9)
     per_miss = flow.wanted / max(flow.missing, 1)
     parts = [flow.waiting * each]
@@ -256,7 +408,8 @@ def _in_memory(
         latency = (float(a.scalar_cache.latency_clocks), *latencies[1:])
         on = _cascade([part * unique for part in parts])
         return _Row(access, times, does, unit.Cost(latency=latency, beyond=on))
-    does["l1_clocks"] = l1_each = _l1_clocks(a, 1.0, flow.lanes * each, access.bytes, flow.lookups * each)
+    width = a.l1_pair_bytes_per_clock if access.action == "load" and access.bytes == 8 else 0
+    does["l1_clocks"] = l1_each = _l1_clocks(a, 1.0, flow.lanes * each, access.bytes, flow.lookups * each, width)
     if access.action == "load":
         fill = (flow.lookups - flow.first_hits) * each * a.vector_cache.line_bytes / a.l1_fill_bytes_per_clock
         latency = _later(latencies, max(l1_each - a.vector_issue_clocks, 0.0))
@@ -274,16 +427,13 @@ def _latencies(a: Architecture) -> tuple[float, ...]:
     return float(a.vector_cache.latency_clocks), array, l2, float(last), float(a.memory_latency_clocks)
 
 
-def _beyond(a: Architecture, flow: sample.Flow, windows: Sequence[_Window]) -> tuple[dict[str, float], list[float]]:
+def _beyond(a: Architecture, flow: sample.Flow, between: Sequence[_Shared]) -> tuple[dict[str, float], list[float]]:
     """What one execution of an access does in the caches, and the lines for which it waits beyond the first cache, the
     shader array's and L2."""
     each = 1 / flow.executed
     to_l2 = flow.wanted - flow.array_hits if a.shader_array_cache is not None else flow.wanted
     # Of lines that several workgroups use at the same time one asks for the line, and all wait for it.
-    (fetch, wait), (fetch_l2, wait_l2), (fetch_last, wait_last) = (
-        (flow.unique(*lasting), flow.unique(*lasting) / flow.unique(*now)) for now, lasting in windows
-    )
-    same, same_l2, same_last = (flow.unique(*now) for now, _ in windows)
+    (fetch, wait, same), (fetch_l2, wait_l2, same_l2), (fetch_last, wait_last, same_last) = between
     waits = [float(flow.wanted)] * 3
     if a.shader_array_cache is not None:
         waits[0] = flow.first * wait + to_l2 - flow.first
@@ -296,11 +446,19 @@ def _beyond(a: Architecture, flow: sample.Flow, windows: Sequence[_Window]) -> t
     if a.last_level_cache is None:
         to_dram, waits[2] = to_fabric, waits[1]
     each_line = flow.bytes / max(flow.wanted, 1e-9) if flow.bytes else 128.0
+    new_line = flow.first_bytes / flow.first if flow.first else 128.0
+    old_line = (flow.bytes - flow.first_bytes) / max(flow.wanted - flow.first, 1e-9)
+    new_fabric, new_dram = min(flow.first * fetch_l2, to_fabric), min(flow.first * fetch_last, to_dram)
+    if a.last_level_cache is None:
+        new_dram = new_fabric
+    from_fabric = new_fabric * new_line + (to_fabric - new_fabric) * old_line
+    from_dram = new_dram * new_line + (to_dram - new_dram) * old_line
     return {
         "l1_lookups": flow.lookups * each, "l1_hits": flow.first_hits * each,
         "array_hits": (flow.wanted - to_l2) * each, "l2_reads": to_l2 * each, "l2_hits": (to_l2 - to_fabric) * each,
+        "l2_read_bytes": to_l2 * each_line * each,
         "fabric_reads": to_fabric * each, "llc_hits": (to_fabric - to_dram) * each,
-        "fabric_read_bytes": to_fabric * each_line * each, "dram_read_bytes": to_dram * each_line * each,
+        "fabric_read_bytes": from_fabric * each, "dram_read_bytes": from_dram * each,
         "fabric_write_bytes": 32 * flow.sectors * each, "requests": flow.requests * each,
     }, waits  # fmt: skip
 
@@ -318,7 +476,7 @@ def _add(rows: Sequence[_Row], t: dict[str, float]) -> None:
                     t["scalar_lookups" if name == "l1_lookups" else "scalar_hits"] += value * times
                 elif access.action == "load":
                     t[name] += value * times
-            elif name in ("l2_reads", "l2_hits", "array_hits") and access.action != "load":
+            elif name in ("l2_reads", "l2_read_bytes", "l2_hits", "array_hits") and access.action != "load":
                 continue
             else:
                 t[name] += value * times
@@ -330,9 +488,13 @@ def _unseen(a: Architecture, access: Observed, flow: sample.Flow) -> sample.Flow
     lines = max(size / 128, 1.0)
     found = flow._replace(executed=1, lanes=a.wave_size, lookups=max(size / a.vector_cache.line_bytes, 1.0))
     if access.action == "load":
-        return found._replace(missing=1, waiting=1, first=lines, bytes=128 * lines)
+        return found._replace(missing=1, waiting=1, first=lines, bytes=128 * lines, first_bytes=128 * lines)
     written = found._replace(requests=max(size / 64, 1.0), sectors=size / 32, blocks=size / 64)
-    return written if access.action == "store" else written._replace(first=lines, bytes=128 * lines)
+    return (
+        written
+        if access.action == "store"
+        else written._replace(first=lines, bytes=128 * lines, first_bytes=128 * lines)
+    )
 
 
 def _revisits(
@@ -361,7 +523,8 @@ def _revisits(
             level = "l2_hits"
         elif a.last_level_cache is not None and there <= a.last_level_cache.bytes / 128 / shares[3]:
             level = "last_hits"
-        found.append(flow._replace(first=flow.first - again, **{level: getattr(flow, level) + again}))
+        left = flow.first_bytes * there / used[place]
+        found.append(flow._replace(first=flow.first - again, first_bytes=left, **{level: getattr(flow, level) + again}))
     return found
 
 
@@ -386,12 +549,12 @@ def _together(one: unit.Cost, other: unit.Cost) -> unit.Cost:
     return unit.Cost(**added, latency=latency, beyond=beyond)
 
 
-def _l1_clocks(a: Architecture, executed: float, lanes: float, size: int, lines: float) -> float:
+def _l1_clocks(a: Architecture, executed: float, lanes: float, size: int, lines: float, width: int = 0) -> float:
     """Clocks of a vector L1 for accesses of `size` bytes by so many lanes in all, to so many lines: the data of
     contiguous ones (which may cross into one more line), else each block of 64 bytes or each lane; at least one line a
-    clock, and the lanes' addresses."""
+    clock, and the lanes' addresses. width: bytes a clock; 0: those of most accesses."""
     line = a.vector_cache.line_bytes
-    clocks = max(lines, lanes * size / a.l1_bytes_per_clock, executed * a.vector_issue_clocks)
+    clocks = max(lines, lanes * size / (width or a.l1_bytes_per_clock), executed * a.vector_issue_clocks)
     if lines > lanes * size / line + executed:
         clocks = max(clocks, min(lanes * a.l1_lane_clocks, lines * line / 64 * a.l1_scattered_clocks))
     return clocks

@@ -22,7 +22,7 @@ class Traffic:
         l1_clocks: clocks of the vector L1s' pipelines: one for each line of each instruction, and its share of data.
         l1_lookups: lines that loads looked up in the vector L1s; l1_hits: those found there.
         array_hits: of the others, those found in the cache of a shader array (GL1 of RDNA).
-        l2_reads: lines asked of L2; l2_hits: those found there.
+        l2_reads: lines asked of L2; l2_hits: those found there; l2_read_bytes: what was asked of them.
         l2_writes: 64-byte writes to L2; l2_atomics: 64-byte atomic requests to it.
         fabric_reads: requests of L2 to the memory side; llc_hits: those found in the last-level (Infinity) cache.
         fabric_read_bytes, fabric_write_bytes: bytes between L2 and the memory side.
@@ -41,6 +41,7 @@ class Traffic:
     l1_hits: float = 0.0
     array_hits: float = 0.0
     l2_reads: float = 0.0
+    l2_read_bytes: float = 0.0
     l2_hits: float = 0.0
     l2_writes: float = 0.0
     l2_atomics: float = 0.0

@@ -21,20 +21,28 @@ static inline Line *line_of(const Replay *r, u64 key, int *there) {
 
 static inline u64 line_key(u32 group, u32 line) { return (u64)(group + 1) << 32 | line; }
 
+/* A number that looks like chance, the same each time (the finaliser of SplitMix64). */
+static inline u64 mixed(u64 x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+  return x ^ x >> 31;
+}
+
 /* Whether a line is in the first cache (2: it came in this turn of the waves or the one before, and may still be on its
-   way); it is there now, and was used last. */
+   way). It is there now, in place of the line that was used last the longest ago, or of any line (`random`). */
 static inline int first_has(const Replay *r, u32 cu, u32 line, u32 turn) {
-  u64 *tags = (u64 *)r->tags + ((u64)cu * r->sets + line % r->sets) * r->ways, before = (u64)turn << 32 | (line + 1);
+  u64 *tags = (u64 *)r->tags + ((u64)cu * r->sets + line % r->sets) * r->ways, fresh = (u64)turn << 32 | (line + 1);
+  u64 before = fresh;
   for (u32 n = 0; n < r->ways; n++) {
     u64 here = tags[n];
-    tags[n] = before;
-    if ((u32)here == line + 1) {
-      tags[0] = here;
-      return turn - (u32)(here >> 32) <= 1 ? 2 : 1;
-    }
+    int found = (u32)here == line + 1;
+    if (!r->random || !here) tags[n] = before;
+    if (found && !r->random) tags[0] = here;
+    if (found) return turn - (u32)(here >> 32) <= 1 ? 2 : 1;
     if (!here) return 0;
-    before = here;
+    if (!r->random) before = here;
   }
+  if (r->random) tags[mixed(fresh) % r->ways] = fresh;
   return 0;
 }
 
@@ -69,6 +77,19 @@ static void add_turns(const Replay *r, u32 row, u32 turns) {
   }
 }
 
+/* The most turns of any wave. */
+static u32 most_turns(const Replay *r) {
+  const u32 *log = (const u32 *)r->log, *used = (const u32 *)r->used;
+  u32 waves = r->size[0] * r->size[1] * r->size[2] * r->waves, most = 0;
+  for (u32 w = 0; w < waves; w++) {
+    const u32 *end = log + (used[w] & ~LOG_CUT);
+    u32 turns = 0;
+    for (; log < end; log += (*log & 255) + 1) turns++;
+    most = turns > most ? turns : most;
+  }
+  return most;
+}
+
 /* A line that a workgroup asks for in a turn: of those who ask for the same one, the first counts. */
 static void ask(const Replay *r, Line *own, u32 group, u32 turn, u32 line) {
   u32 *asked = (u32 *)r->asked + turn * r->channels + line / CHANNEL_LINES % r->channels;
@@ -81,13 +102,55 @@ static void ask(const Replay *r, Line *own, u32 group, u32 turn, u32 line) {
   all->asked = row;
 }
 
+/* Whether those around a workgroup are in the sample, in one direction: it is in the middle of the sample, and the one
+   `step` before it is there, too; or the sample has all of the grid. */
+static inline int judged(u32 at, u32 size, u32 grid, u32 step) {
+  u32 from = size / 2, to = size - 1 - (size > 2);
+  if (size == grid) return 1;
+  if (step < size && step > from) from = step;
+  return at >= from && (at <= to || from > to);
+}
+
+/* From a workgroup to the next in a direction that is on the same die or shader array, where `below` are one apart. */
+static inline u32 next_there(u32 below, u32 stride) {
+  u32 step = 1;
+  while (step * (u64)below % stride) step++;
+  return step;
+}
+
+/* A line that a workgroup uses for the first time: how far before it the last one is that used it, of all, and of those
+   on the same die or shader array. A place in `reuse` is an offset in z, y and x; the last one has all lines. Only
+   workgroups are counted that have others around them in the sample. */
+static void note_use(const Replay *r, u32 g, u32 line, u32 site, int warm) {
+  const u32 *size = r->size, *grid = r->grid;
+  u32 groups = size[0] * size[1] * size[2], at[3] = {g % size[0], g / size[0] % size[1], g / size[0] / size[1]};
+  u32 below[3] = {1 % r->stride, grid[0] % r->stride, (u32)((u64)grid[0] * grid[1] % r->stride)};
+  u32 residue = (at[0] * below[0] + at[1] * below[1] + at[2] * below[2]) % r->stride;
+  int there;
+  u8 *users = line_of(r, line_key(groups, line), &there)->users;
+  for (u32 near = 0; near < 2; near++) {
+    u32 last = users[residue], judge = 1;
+    for (u32 i = 0; i < r->stride && !near; i++) last = users[i] > last ? users[i] : last;
+    for (u32 d = 0; d < 3; d++) judge &= judged(at[d], size[d], grid[d], near ? next_there(below[d], r->stride) : 1);
+    for (int later = 0; judge && later <= warm; later++) {
+      u32 *found = (u32 *)r->reuse + (((u64)later * r->accesses + site) * 2 + near) * (r->offsets + 1);
+      found[r->offsets]++;
+      if (!last) continue;
+      u32 other = last - 1, dx = at[0] + size[0] - 1 - other % size[0];
+      u32 dy = at[1] + size[1] - 1 - other / size[0] % size[1], dz = at[2] - other / size[0] / size[1];
+      found[(dz * (2 * size[1] - 1) + dy) * (2 * size[0] - 1) + dx]++;
+    }
+  }
+  users[residue] = (u8)(g + 1);
+}
+
 enum { SCALAR_LINES = 1 << 30 }; /* lines of 64 bytes in the scalar cache: with numbers of their own */
 
 void gpulab_replay(Replay *r) {
   const u32 *log = (const u32 *)r->log, *used = (const u32 *)r->used, *kinds = (const u32 *)r->kinds;
   u32 groups = r->size[0] * r->size[1] * r->size[2], *cursors = (u32 *)r->cursors, *ends = cursors + r->waves;
   u64 start = 0;
-  u32 longest = 0;
+  u32 longest = 0, every = r->channels ? most_turns(r) / SPREAD_TURNS + 1 : 1;
   for (u32 g = 0; g < groups; g++) {
     u32 live = 0, stamp = 0, scalar_stamp = 0;
     for (u32 i = 0; i < r->array_sets + r->l2_sets; i++) ((u32 *)r->turns)[i] = 0;
@@ -102,6 +165,7 @@ void gpulab_replay(Replay *r) {
     const u32 *own = log + begin;
     u32 turn = 2;
     for (; live; turn++) {
+      u32 looked_at = (turn - 2) % every ? ~0u : (turn - 2) / every;
       for (u32 w = 0; w < r->waves; w++) { /* the waves of a workgroup take turns */
         if (cursors[w] >= ends[w]) continue;
         u32 whole = used[g * r->waves + w], length = whole & ~LOG_CUT;
@@ -155,8 +219,9 @@ void gpulab_replay(Replay *r) {
             for (u32 d = 0; d < 3; at /= r->size[d], d++)
               for (u32 apart = 0; apart < 4; apart++) f->pairs[4 * d + apart] += at % r->size[d] >= 1u << apart;
             l->counted = warm ? 3 : 1;
+            note_use(r, g, line, site, warm != 0);
           }
-          if (kind != KIND_SCALAR && r->channels && turn < SPREAD_TURNS) ask(r, l, g, turn, line);
+          if (kind != KIND_SCALAR && r->channels && looked_at < SPREAD_TURNS) ask(r, l, g, looked_at, line);
           /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
           u32 distance = ++stamp - l->stamp, fetched = l->fetched, dirty = l->dirty, in_array = ~0u;
           u32 *turns = (u32 *)r->turns;
@@ -184,7 +249,10 @@ void gpulab_replay(Replay *r) {
             continue;
           }
           f->bytes += lost == 3 ? 128 : 64;
-          if (lost & ~fetched) f->first++;
+          if (lost & ~fetched) {
+            f->first++;
+            f->first_bytes += lost == 3 ? 128 : 64;
+          }
           else if (in_array <= r->array_ways) f->array_hits++;
           else if (in_l2 <= r->l2_ways) f->l2_hits++;
           else if (distance <= r->last_lines) f->last_hits++;
@@ -201,8 +269,9 @@ void gpulab_replay(Replay *r) {
     }
     if (!r->channels) continue;
     if (g % r->size[0] == 0) longest = 0;
-    longest = turn > longest ? turn : longest;
-    add_turns(r, 0, turn < SPREAD_TURNS ? turn : SPREAD_TURNS);
+    u32 turns = (turn - 2 + every - 1) / every;
+    longest = turns > longest ? turns : longest;
+    add_turns(r, 0, turns < SPREAD_TURNS ? turns : SPREAD_TURNS);
     if ((g + 1) % r->size[0] == 0) add_turns(r, 1, longest < SPREAD_TURNS ? longest : SPREAD_TURNS);
   }
   /* What neighbours share: of each line that a workgroup used, whether those before it in x, y, z do. */

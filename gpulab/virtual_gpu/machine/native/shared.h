@@ -1005,7 +1005,8 @@ SIZE_IS(Mark, 16);
 PLACE_IS(Mark, last, 0);
 PLACE_IS(Mark, serial, 8);
 
-/* A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1. */
+/* A line of 128 bytes that a workgroup of a sample has used. key: its number, and above it the workgroup's + 1, or
+   how many there are + 1, for all of them. */
 struct Line {
   u64 key;
   u32 stamp;
@@ -1016,8 +1017,9 @@ struct Line {
   u32 dirty;
   u32 counted;
   u32 asked;
+  u8 users[16]; /* of all: the last workgroup + 1 that used it, of those on each die or shader array */
 };
-SIZE_IS(Line, 40);
+SIZE_IS(Line, 56);
 PLACE_IS(Line, key, 0);
 PLACE_IS(Line, stamp, 8);
 PLACE_IS(Line, in_array, 12);
@@ -1027,6 +1029,7 @@ PLACE_IS(Line, fetched, 24);
 PLACE_IS(Line, dirty, 28);
 PLACE_IS(Line, counted, 32);
 PLACE_IS(Line, asked, 36);
+PLACE_IS(Line, users, 40);
 
 /* What the accesses of one instruction did in a replay of a sample. */
 struct SiteFlow {
@@ -1041,7 +1044,8 @@ struct SiteFlow {
   u64 last_hits;
   u64 again; /* lines that it had used too long ago, or never */
   u64 first;
-  u64 bytes; /* of all lines beyond the first cache */
+  u64 bytes; /* of all lines beyond the first cache, and of those that it had never used */
+  u64 first_bytes;
   u64 requests; /* 64-byte requests of stores and atomics */
   u64 sectors; /* of 32 bytes that became dirty */
   u64 blocks; /* of 64 bytes that no workgroup of the sample had used before */
@@ -1049,7 +1053,7 @@ struct SiteFlow {
   u64 pairs[12]; /* first uses by workgroups with one 1, 2, 4, 8 before it in x, y, z; lines that this uses */
   u64 shared[12];
 };
-SIZE_IS(SiteFlow, 320);
+SIZE_IS(SiteFlow, 328);
 PLACE_IS(SiteFlow, executed, 0);
 PLACE_IS(SiteFlow, lanes, 8);
 PLACE_IS(SiteFlow, lookups, 16);
@@ -1062,12 +1066,13 @@ PLACE_IS(SiteFlow, last_hits, 64);
 PLACE_IS(SiteFlow, again, 72);
 PLACE_IS(SiteFlow, first, 80);
 PLACE_IS(SiteFlow, bytes, 88);
-PLACE_IS(SiteFlow, requests, 96);
-PLACE_IS(SiteFlow, sectors, 104);
-PLACE_IS(SiteFlow, blocks, 112);
-PLACE_IS(SiteFlow, line, 120);
-PLACE_IS(SiteFlow, pairs, 128);
-PLACE_IS(SiteFlow, shared, 224);
+PLACE_IS(SiteFlow, first_bytes, 96);
+PLACE_IS(SiteFlow, requests, 104);
+PLACE_IS(SiteFlow, sectors, 112);
+PLACE_IS(SiteFlow, blocks, 120);
+PLACE_IS(SiteFlow, line, 128);
+PLACE_IS(SiteFlow, pairs, 136);
+PLACE_IS(SiteFlow, shared, 232);
 
 /* What workgroups asked of the memory's channels in one turn, added up over those that asked anything. */
 struct Crowd {
@@ -1100,7 +1105,12 @@ struct Replay {
   /* u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row */
   u64 asked;
   u64 crowds; /* Crowd[SPREAD_TURNS]: result */
+  u64 reuse; /* u32[2][accesses][2][offsets + 1]: result (note_use): of all; of second halves of logs that were cut */
   u32 size[3];
+  u32 grid[3];
+  u32 accesses;
+  u32 offsets;
+  u32 stride; /* how many dies or shader arrays workgroups go round */
   u32 mask;
   u32 waves;
   u32 cus;
@@ -1114,8 +1124,9 @@ struct Replay {
   u32 last_lines; /* one workgroup's share */
   u32 scalar_lines;
   u32 channels; /* 0: not looked at */
+  u32 random; /* a line that comes into the first cache takes the place of any other */
 };
-SIZE_IS(Replay, 152);
+SIZE_IS(Replay, 192);
 PLACE_IS(Replay, log, 0);
 PLACE_IS(Replay, used, 8);
 PLACE_IS(Replay, kinds, 16);
@@ -1127,20 +1138,26 @@ PLACE_IS(Replay, cursors, 56);
 PLACE_IS(Replay, turns, 64);
 PLACE_IS(Replay, asked, 72);
 PLACE_IS(Replay, crowds, 80);
-PLACE_IS(Replay, size, 88);
-PLACE_IS(Replay, mask, 100);
-PLACE_IS(Replay, waves, 104);
-PLACE_IS(Replay, cus, 108);
-PLACE_IS(Replay, sets, 112);
-PLACE_IS(Replay, ways, 116);
-PLACE_IS(Replay, shift, 120);
-PLACE_IS(Replay, array_sets, 124);
-PLACE_IS(Replay, array_ways, 128);
-PLACE_IS(Replay, l2_sets, 132);
-PLACE_IS(Replay, l2_ways, 136);
-PLACE_IS(Replay, last_lines, 140);
-PLACE_IS(Replay, scalar_lines, 144);
-PLACE_IS(Replay, channels, 148);
+PLACE_IS(Replay, reuse, 88);
+PLACE_IS(Replay, size, 96);
+PLACE_IS(Replay, grid, 108);
+PLACE_IS(Replay, accesses, 120);
+PLACE_IS(Replay, offsets, 124);
+PLACE_IS(Replay, stride, 128);
+PLACE_IS(Replay, mask, 132);
+PLACE_IS(Replay, waves, 136);
+PLACE_IS(Replay, cus, 140);
+PLACE_IS(Replay, sets, 144);
+PLACE_IS(Replay, ways, 148);
+PLACE_IS(Replay, shift, 152);
+PLACE_IS(Replay, array_sets, 156);
+PLACE_IS(Replay, array_ways, 160);
+PLACE_IS(Replay, l2_sets, 164);
+PLACE_IS(Replay, l2_ways, 168);
+PLACE_IS(Replay, last_lines, 172);
+PLACE_IS(Replay, scalar_lines, 176);
+PLACE_IS(Replay, channels, 180);
+PLACE_IS(Replay, random, 184);
 
 /* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
 struct Op {
