@@ -208,6 +208,8 @@ int main() {
               hipCtxGetApiVersion(context, &version) | hipCtxGetFlags(&flags) | hipCtxGetCacheConfig(&cache) |
               hipCtxGetSharedMemConfig(&banks) | hipDevicePrimaryCtxRelease(0);
   void* memory = nullptr;
+  volatile int* shared = nullptr;
+  codes |= hipHostMalloc(&shared, 4) | hipHostFree((void*)shared);
   int kept = hipExtMallocWithFlags(&memory, 64, hipDeviceMallocUncached);
   std::printf("%d %d %d %d\n", codes, version > 0, kept, hipFree(memory));
 }
