@@ -200,3 +200,33 @@ def test_gpus_with_the_format_have_its_classes_alone(arch: str) -> None:
             continue
         with pytest.raises(CompileError, match="other 8-bit format"):
             toolchain.compile(source.replace("KIND", kind), arch=arch)
+
+
+SCALES = """
+#include <hip/hip_fp8.h>
+__global__ void k(const float* in, const double* wide, unsigned char* out, unsigned char* rest, float* back) {
+    int i = threadIdx.x;
+    out[4 * i] = __hip_cvt_float_to_e8m0(in[i], __HIP_NOSAT, hipRoundZero);
+    out[4 * i + 1] = __hip_cvt_float_to_e8m0(in[i], __HIP_NOSAT, hipRoundPosInf);
+    out[4 * i + 2] = __hip_cvt_float_to_e8m0(in[i], __HIP_SATFINITE, hipRoundZero);
+    out[4 * i + 3] = __hip_cvt_bfloat16raw_to_e8m0(__hip_bfloat16(in[i]), __HIP_SATFINITE, hipRoundPosInf);
+    if (i < 4) rest[i] = __hip_cvt_double_to_e8m0(wide[i], __HIP_NOSAT, hipRoundPosInf);
+    back[i] = (float)__hip_bfloat16(__hip_cvt_e8m0_to_bf16raw(out[4 * i]));
+}
+"""
+
+
+@both
+def test_scales_of_blocks(arch: str) -> None:
+    """Powers of two as exponents; the codes are those that AMD's tests of these functions expect (hip-tests, e8m0)."""
+    numbers = np.array([0, 0.5, 0.625, 4, 5, 8, -0.625, -5, 1e38, np.nan, np.inf], "float32")
+    wide = np.array([1e-50, 5e-324, float(np.finfo("float64").tiny), 1e50])
+    (_, _, out, rest, back), _ = run(
+        arch, SCALES, numbers, wide, np.zeros(44, "uint8"), np.zeros(4, "uint8"), np.zeros(11, "float32"), block=(11,)
+    )
+    down = [0x00, 0x7E, 0x7E, 0x81, 0x81, 0x82, 0x7E, 0x81, 0xFD, 0xFF, 0xFF]
+    up = [0x00, 0x7E, 0x7F, 0x81, 0x82, 0x82, 0x7F, 0x82, 0xFE, 0xFF, 0xFF]
+    table = out.reshape(11, 4).T.tolist()
+    assert table == [down, up, [*down[:-1], 0xFE], [*up[:-1], 0xFE]]
+    assert rest.tolist() == [0x01, 0x00, 0x00, 0xFF]
+    np.testing.assert_array_equal(back, [2.0**-127, *(2.0 ** (np.array(down[1:-2]) - 127.0)), np.nan, np.nan])

@@ -69,6 +69,32 @@ def test_what_is_declared_is_there() -> None:
     assert set(re.findall(r"__ockl_\w+", header)) <= set(re.findall(r"__ockl_\w+", library)) | dots
 
 
+ROUNDED = """
+__global__ void k(const double* in, float* out, int* powers) {
+    int i = threadIdx.x;
+    out[3 * i] = __ocml_cvtrtn_f32_f64(in[i]);
+    out[3 * i + 1] = __ocml_cvtrtp_f32_f64(in[i]);
+    out[3 * i + 2] = __ocml_cvtrtz_f32_f64(in[i]);
+    powers[i] = __ocml_ilogb_f64(in[i]) == __ocml_ilogb_f32(in[i]) ? __ocml_ilogb_f64(in[i]) : 99;
+}
+"""
+
+
+def test_conversions_with_a_stated_rounding() -> None:
+    values = np.array([0.1, -0.1, 1.5, 1e300, -1e300, 1e-60, -1e-60, -7.7])
+    (_, out, powers), _ = run(
+        "gfx942 device", ROUNDED, values, np.zeros(24, "float32"), np.zeros(8, "int32"), block=(8,)
+    )
+    down, up, zero = out.reshape(8, 3).T.astype("float64")
+    assert (down <= values).all()
+    assert (values <= up).all()
+    assert (zero == np.where(values < 0, up, down)).all()
+    beside = np.abs(values) < 10
+    beside[2] = False  # 1.5 is a float
+    assert (np.nextafter(down[beside].astype("float32"), np.float32(np.inf)) == up[beside]).all()
+    assert powers[[0, 1, 2, 7]].tolist() == [-4, -4, 0, 2]
+
+
 FEATURES = """
 #include <hip/hip_math_constants.h>
 #if !__HIP_ARCH_HAS_DOUBLES__ || !__HIP_ARCH_HAS_GLOBAL_INT64_ATOMICS__ || !__HIP_ARCH_HAS_WARP_BALLOT__

@@ -522,3 +522,24 @@ def test_headers_without_operators_or_conversions() -> None:
     assert "v_fma_f16" in toolchain.compile(source, arch="gfx942", options=options).assembly
     with pytest.raises(gpulab.errors.CompileError):
         toolchain.compile(source.replace("hexp(", "(1.0f + "), arch="gfx942", options=options)
+
+
+CONSTANTS = """
+#include <hip/hip_fp16.h>
+__host__ __device__ constexpr __half from_bits(unsigned short bits) { return __half{__half_raw{.x = bits}}; }
+constexpr __half two = from_bits(0x4000), pi = from_bits(0x4248), back = __half(static_cast<__half_raw>(__half(3.0f)));
+__global__ void k(float* out) {
+    out[0] = __half2float(two);
+    out[1] = __half2float(__hmul(two, pi));
+    out[2] = __half2float(back);
+    __half_raw raw;
+    raw.x = 0x3c00;
+    out[3] = __half2float(__half(raw));
+}
+"""
+
+
+def test_constants_of_halves() -> None:
+    """By its bits or by its number: a constant expression may read the one member of a union that it wrote."""
+    (out,), _ = run("gfx942 device", CONSTANTS, np.zeros(4, "float32"), block=(1,))
+    assert out.tolist() == [2.0, 6.28125, 3.0, 1.0]

@@ -99,6 +99,23 @@ def test_operand_list_and_encoding():
 
 
 @pytest.mark.parametrize(
+    ("blanks", "commas"),
+    [
+        ("v_add_f32 v1 v1 v1 row_shr:1 bound_ctrl:0", "v_add_f32 v1, v1, v1 row_shr:1 bound_ctrl:0"),
+        ("v_lshl_add_u32 v2 v0 2 v0", "v_lshl_add_u32 v2, v0, 2, v0"),
+        ("v_fma_f32 v2 -v0 |v1| -1.0 clamp", "v_fma_f32 v2, -v0, |v1|, -1.0 clamp"),
+        ("s_mov_b64 s[4:5] vcc", "s_mov_b64 s[4:5], vcc"),
+        ("global_load_dwordx2 v[2:3] v[0:1] off offset:8 glc", "global_load_dwordx2 v[2:3], v[0:1], off offset:8 glc"),
+        ("v_mov_b32 v0 0x40", "v_mov_b32 v0, 0x40"),
+    ],
+)
+def test_blanks_instead_of_commas(blanks: str, commas: str) -> None:
+    """LLVM's assembler takes both, and libraries of kernels have such lines."""
+    found, wanted = only(blanks), only(commas)
+    assert (found.mnemonic, found.operands, found.modifiers) == (wanted.mnemonic, wanted.operands, wanted.modifiers)
+
+
+@pytest.mark.parametrize(
     ("text", "modifiers"),
     [
         ("global_load_dword v1, v[2:3], off offset:-100 sc0 sc1 nt", {"offset": -100, "sc0": True, "sc1": True, "nt": True}),  # noqa: E501

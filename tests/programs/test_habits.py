@@ -40,6 +40,7 @@ BROUGHT = {
     "memset(b, 0, 2); (void)std::chrono::steady_clock::now(); std::unique_ptr<int> u; "
     "std::stringstream s; assert(b[0] == 0);",
     "thrust/random.h": "std::cout << 1;",
+    "hipcub/device/device_reduce.hpp": "std::cout << 1;",
 }  # fmt: skip
 
 
@@ -208,6 +209,8 @@ int main() {
               hipCtxGetApiVersion(context, &version) | hipCtxGetFlags(&flags) | hipCtxGetCacheConfig(&cache) |
               hipCtxGetSharedMemConfig(&banks) | hipDevicePrimaryCtxRelease(0);
   void* memory = nullptr;
+  volatile int* shared = nullptr;
+  codes |= hipHostMalloc(&shared, 4) | hipHostFree((void*)shared);
   int kept = hipExtMallocWithFlags(&memory, 64, hipDeviceMallocUncached);
   std::printf("%d %d %d %d\n", codes, version > 0, kept, hipFree(memory));
 }

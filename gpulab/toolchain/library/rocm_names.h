@@ -111,6 +111,31 @@ OCML_TEST(isfinite, isfinite)
 OCML_TEST(isnormal, isnormal)
 OCML_TEST(signbit, signbit)
 
+OCML(int, ilogb_f32)(float x) {
+  return x == 0 || x != x ? -0x7fffffff - 1 : __builtin_isfinite(x) ? __builtin_amdgcn_frexp_expf(x) - 1 : 0x7fffffff;
+}
+OCML(int, ilogb_f64)(double x) {
+  return x == 0 || x != x ? -0x7fffffff - 1 : __builtin_isfinite(x) ? __builtin_amdgcn_frexp_exp(x) - 1 : 0x7fffffff;
+}
+// To float with a stated rounding: downwards, upwards, towards zero. A step is one in the bits' last place.
+INLINE float stepped(float x, bool up) {
+  u32 bits = __builtin_bit_cast(u32, x);
+  if ((bits & 0x7fffffff) == 0) return __builtin_bit_cast(float, up ? 1u : 0x80000001u);
+  return __builtin_bit_cast(float, (bits >> 31 != 0) == up ? bits - 1 : bits + 1);
+}
+OCML(float, cvtrtn_f32_f64)(double x) {
+  float nearest = (float)x;
+  return nearest > x ? stepped(nearest, false) : nearest;
+}
+OCML(float, cvtrtp_f32_f64)(double x) {
+  float nearest = (float)x;
+  return nearest < x ? stepped(nearest, true) : nearest;
+}
+OCML(float, cvtrtz_f32_f64)(double x) {
+  float nearest = (float)x;
+  return __builtin_fabs((double)nearest) > __builtin_fabs(x) ? stepped(nearest, nearest < 0) : nearest;
+}
+
 // The fast forms are the hardware's own instructions.
 #define OCML_NATIVE(name, value) OCML(float, native_##name##_f32)(float x) { return value; }
 OCML_NATIVE(sqrt, __builtin_amdgcn_sqrtf(x))

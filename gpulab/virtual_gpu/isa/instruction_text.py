@@ -173,6 +173,10 @@ _FLAGS = frozenset(
         "row_en",
     )
 )
+_PLAIN = re.compile(  # an operand that is no expression, and no modifier
+    r"[-|]*(?:(?:v|s|a|ttmp)(?:\d+|\[[^\[\]]*\])(?:\.[lh])?|(?:vcc|exec)(?:_lo|_hi)?|m0|null|off"
+    r"|0x[0-9a-fA-F]+|\d[\d.]*(?:e[-+]?\d+)?|(?:abs|neg|sext)\([^()]*\))\|?$"
+)
 _SDWA = frozenset(("dst_sel", "dst_unused", "src0_sel", "src1_sel"))
 _WHOLE_ARGUMENT = ("s_waitcnt", "s_waitcnt_depctr", "s_delay_alu", "s_wait_alu")
 _OPERATORS = frozenset("+-*/&^<>~!%=")
@@ -278,6 +282,9 @@ def _joined(words: list[str]) -> list[str]:
     found = words[:1]
     for word in words[1:]:
         before = found[-1]
+        if _PLAIN.match(before) and _PLAIN.match(word) and not (INTEGER.match(before) and word[0] == "-"):
+            found.append(word)
+            continue
         opened = before.endswith("|") and before.count("|") % 2
         if opened or word[0] in _OPERATORS or before[-1:] in _OPERATORS or word in ("|", "||"):
             found[-1] = before + word
@@ -328,7 +335,9 @@ def _body(text: str) -> tuple[str, str, tuple[Operand | Deferred, ...], Mapping[
                     raise
                 operands.append(Deferred(first))
         for word in words[1:]:
-            if word:
+            if word and not modifiers and _PLAIN.match(word):  # LLVM's assembler takes operands without commas, too
+                operands.append(operand(word))
+            elif word:
                 _modifier(word, modifiers)
     # A line may leave the suffix out, as hand-written ones do: LLVM's assembler then chooses by what stands there.
     if not encoding and (

@@ -81,6 +81,11 @@ __GPULAB_OCML_TEST__(isinf)
 __GPULAB_OCML_TEST__(isfinite)
 __GPULAB_OCML_TEST__(isnormal)
 __GPULAB_OCML_TEST__(signbit)
+__GPULAB_ROCM__(int, __ocml_ilogb_f32)(float);
+__GPULAB_ROCM__(int, __ocml_ilogb_f64)(double);
+__GPULAB_ROCM__(float, __ocml_cvtrtn_f32_f64)(double);
+__GPULAB_ROCM__(float, __ocml_cvtrtp_f32_f64)(double);
+__GPULAB_ROCM__(float, __ocml_cvtrtz_f32_f64)(double);
 __GPULAB_ROCM__(float, __ocml_nextafter_f32)(float, float);
 __GPULAB_ROCM__(double, __ocml_nextafter_f64)(double, double);
 __GPULAB_ROCM__(float, __ocml_pown_f32)(float, int);

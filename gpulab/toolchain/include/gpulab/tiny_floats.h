@@ -4,8 +4,7 @@
 // and so does NaN, with a positive sign, since there is no code for it. hip/hip_fp4.h and hip/hip_fp6.h use this.
 #pragma once
 #include "../hip/hip_fp8.h"
-
-enum hipRoundMode { hipRoundNearest = 0, hipRoundZero = 1, hipRoundPosInf = 2, hipRoundMinInf = 3 };
+#include "rounding.h"
 
 namespace gpulab {
 struct tiny_format {

@@ -70,7 +70,9 @@ struct __half {
  public:
   __half() = default;
   __GPULAB_MEMBER__ constexpr __half(_Float16 x) : data(x) {}
-  __GPULAB_MEMBER__ constexpr __half(const __half_raw& x) : data(x.data) {}
+  // Of the union's two members a constant has the one that it was made with.
+  __GPULAB_MEMBER__ constexpr __half(const __half_raw& x)
+      : data(__builtin_constant_p(x.x) ? __builtin_bit_cast(_Float16, x.x) : x.data) {}
   __GPULAB_MEMBER__ constexpr operator __half_raw() const { return __half_raw{{data}}; }
   __GPULAB_MEMBER__ __half& operator=(const volatile __half_raw& x) {
     data = x.data;

@@ -12,6 +12,7 @@
 // They are computed step by step, not by the conversion instructions that gfx942 and later have.
 #pragma once
 #include "../gpulab/names.h"
+#include "../gpulab/rounding.h"
 #include "hip_bf16.h"
 #include "hip_fp16.h"
 
@@ -204,4 +205,40 @@ __GPULAB_FP8_TYPES__(e5m2, __HIP_E5M2)
 __GPULAB_FP8_TYPES__(e4m3_fnuz, __HIP_E4M3_FNUZ)
 __GPULAB_FP8_TYPES__(e5m2_fnuz, __HIP_E5M2_FNUZ)
 #undef __GPULAB_FP8_TYPES__
+
+// E8M0, the scale of a block of small numbers: a power of two from 2^-127 to 2^127, or NaN (0xff). The sign is dropped.
+// hipRoundPosInf takes the next power above what is none, other modes the one below. As in HIP, what is smaller than
+// 2^-127 becomes 2^-126 with hipRoundPosInf, but not if it is a power of two or subnormal as a double.
+namespace gpulab {
+__GPULAB_BOTH__ unsigned char to_e8m0(double x, __hip_saturation_t saturate, hipRoundMode round) {
+  if (x != x) return 0xff;
+  if (__builtin_isinf(x)) return saturate == __HIP_SATFINITE ? 0xfe : 0xff;
+  const uint64_t bits = __builtin_bit_cast(uint64_t, x) & 0x7fffffffffffffffull;
+  const int exponent = static_cast<int>(bits >> 52);
+  const bool above = (bits & 0xfffffffffffffull) != 0 && exponent != 0;
+  int code = exponent - 1023 + 127;
+  if (code < 0) code = 0;
+  if (round == hipRoundPosInf && above) ++code;
+  if (code > 0xfe) return saturate == __HIP_SATFINITE ? 0xfe : 0xff;
+  return static_cast<unsigned char>(code);
+}
+}  // namespace gpulab
+__GPULAB_BOTH__ unsigned char __hip_cvt_double_to_e8m0(const double x, const __hip_saturation_t saturate,
+                                                       const enum hipRoundMode round) {
+  return gpulab::to_e8m0(x, saturate, round);
+}
+__GPULAB_BOTH__ unsigned char __hip_cvt_float_to_e8m0(const float x, const __hip_saturation_t saturate,
+                                                      const enum hipRoundMode round) {
+  return gpulab::to_e8m0(static_cast<double>(x), saturate, round);
+}
+__GPULAB_BOTH__ unsigned char __hip_cvt_bfloat16raw_to_e8m0(const __hip_bfloat16_raw x,
+                                                            const __hip_saturation_t saturate,
+                                                            const enum hipRoundMode round) {
+  return gpulab::to_e8m0(static_cast<double>(static_cast<float>(__hip_bfloat16(x))), saturate, round);
+}
+__GPULAB_BOTH__ __hip_bfloat16_raw __hip_cvt_e8m0_to_bf16raw(const unsigned char x) {
+  __hip_bfloat16_raw found;
+  found.x = static_cast<unsigned short>(x == 0xff ? 0x7fff : x == 0 ? 0x0040 : x << 7);
+  return found;
+}
 #include "../gpulab/names_end.h"

@@ -7,6 +7,8 @@
 namespace rocprim {
 using half = ::__half;
 using bfloat16 = ::hip_bfloat16;
+using native_half = _Float16;
+using native_bfloat16 = ::hip_bfloat16;
 using int128_t = __int128;
 using uint128_t = unsigned __int128;
 using empty_type = ::gpulab::primitives::NoValues;

@@ -250,38 +250,38 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_byt
 // Typed forms: hipMalloc(&x, bytes) with a float* x, symbols by reference, kernels by name.
 template <typename T>
 static inline hipError_t hipMalloc(T** pointer, size_t bytes) {
-  return hipMalloc(reinterpret_cast<void**>(pointer), bytes);
+  return hipMalloc((void**)pointer, bytes);
 }
 template <typename T>
 static inline hipError_t hipMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
-  return hipMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+  return hipMallocPitch((void**)pointer, pitch, width, height);
 }
 template <typename T>
 static inline hipError_t hipHostMalloc(T** pointer, size_t bytes, unsigned int flags = hipHostMallocDefault) {
-  return hipHostMalloc(reinterpret_cast<void**>(pointer), bytes, flags);
+  return hipHostMalloc((void**)pointer, bytes, flags);
 }
 template <typename T>
 static inline hipError_t hipHostAlloc(T** pointer, size_t bytes, unsigned int flags = hipHostAllocDefault) {
-  return hipHostAlloc(reinterpret_cast<void**>(pointer), bytes, flags);
+  return hipHostAlloc((void**)pointer, bytes, flags);
 }
 template <typename T>
 static inline hipError_t hipMallocManaged(T** pointer, size_t bytes, unsigned int flags = hipMemAttachGlobal) {
-  return hipMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
+  return hipMallocManaged((void**)pointer, bytes, flags);
 }
 template <typename T>
 static inline hipError_t hipMallocAsync(T** pointer, size_t bytes, hipStream_t stream) {
-  return hipMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+  return hipMallocAsync((void**)pointer, bytes, stream);
 }
 template <typename T>
 static inline hipError_t hipMallocFromPoolAsync(T** pointer, size_t bytes, hipMemPool_t pool, hipStream_t stream) {
-  return hipMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+  return hipMallocFromPoolAsync((void**)pointer, bytes, pool, stream);
 }
 static inline hipError_t hipMallocAsync(void** pointer, size_t bytes, hipMemPool_t pool, hipStream_t stream) {
   return hipMallocFromPoolAsync(pointer, bytes, pool, stream);
 }
 template <typename T>
 static inline hipError_t hipMallocAsync(T** pointer, size_t bytes, hipMemPool_t pool, hipStream_t stream) {
-  return hipMallocFromPoolAsync(reinterpret_cast<void**>(pointer), bytes, pool, stream);
+  return hipMallocFromPoolAsync((void**)pointer, bytes, pool, stream);
 }
 template <typename T>
 static inline hipError_t hipGetSymbolAddress(void** pointer, const T& symbol) {

@@ -4,6 +4,7 @@
 #ifndef __GPULAB_PROGRAM__
 #error "algorithms of the whole device are called by the host: build this source with %%hipcc or gpulab hipcc"
 #endif
+#include <iostream>  // as rocPRIM's headers of whole devices do, and sources count on it
 
 namespace gpulab {
 namespace primitives {
