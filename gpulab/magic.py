@@ -459,7 +459,9 @@ def learners_frames(error: BaseException) -> Sequence[str]:
                 continue  # the next frame is the line in question
         if started and text and not name.startswith(_LIBRARIES):
             place = "line" if cell else f"{name.rsplit('/', 1)[-1]}, line"
-            found.append(f"{place} {frame.lineno}: {text}")
+            line = f"{place} {frame.lineno}: {text}"
+            if found[-1:] != [line]:  # a comprehension has frames of its own
+                found.append(line)
     return found
 
 

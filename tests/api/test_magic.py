@@ -207,6 +207,13 @@ def test_options_that_are_none(shell: InteractiveShell, line: str, said: str) ->
     assert "Traceback" not in cell.text
 
 
+def test_a_line_with_comprehensions_is_shown_once(shell: InteractiveShell) -> None:
+    run(shell, "%%hip -q\n" + SAXPY)
+    cell = run(shell, "numbers = [saxpy[1, 4](n) for n in (1, 2) for _ in [0 for _ in range(2)]]")
+    assert isinstance(cell.error, gpulab.ArgumentError)
+    assert cell.text.count("line 1: numbers") == 1
+
+
 def test_help(shell: InteractiveShell) -> None:
     cell = run(shell, "%%hip --help\n" + SAXPY)
     assert cell.error is None
