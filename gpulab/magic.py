@@ -443,7 +443,7 @@ def learners_frames(error: BaseException) -> Sequence[str]:
 
     Frames before the first notebook cell (IPython's), those of installed libraries, and from gpulab on are left out.
     """
-    found = []
+    found: list[str] = []
     started = False
     for frame in traceback.extract_tb(error.__traceback__):
         name = frame.filename.replace("\\", "/")
@@ -465,14 +465,33 @@ def learners_frames(error: BaseException) -> Sequence[str]:
     return found
 
 
+def _expect_known(first: str) -> None:
+    """Refuse a cell magic that is none, if it looks like one of gpulab's; IPython names no other.
+
+    Raises:
+        SyntaxError: with the right name.
+    """
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    word = re.match(r"%%(\s*)(\w*)", first)
+    if shell is None or word is None or (not word[1] and word[2] in shell.magics_manager.magics["cell"]):
+        return
+    own = ["hipcc", "needs", *(language.magic for language in languages.members().values() if language.magic)]
+    near = difflib.get_close_matches(word[2].lower(), own, 1, 0.7)
+    if near:
+        raise SyntaxError(f"there is no cell magic %%{word[1]}{word[2]}. Did you mean %%{near[0]}?")
+
+
 def explain_lines(lines: list[str]) -> list[str]:
     """An input transformer: says what is wrong with cells that Python would only call invalid syntax.
 
     Raises:
-        SyntaxError: ``%%hip`` does not stand first, or C++ stands in a cell without it.
+        SyntaxError: ``%%hip`` does not stand first or is misspelt, or C++ stands in a cell without it.
     """
     first = next((line.strip() for line in lines if line.strip()), "")
     if first.startswith("%%"):
+        _expect_known(first)
         return lines
     text = "".join(lines)
     if "%%hip" not in text and "__global__" not in text and "<<<" not in text:

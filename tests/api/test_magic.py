@@ -207,6 +207,21 @@ def test_options_that_are_none(shell: InteractiveShell, line: str, said: str) ->
     assert "Traceback" not in cell.text
 
 
+@pytest.mark.parametrize(
+    ("first", "meant"),
+    [("%%hipp", "hip"), ("%%HIP", "hip"), ("%% hip", "hip"), ("%%hipc -q", "hip"), ("%%Cuda", "cuda")],
+)
+def test_a_magic_that_is_spelt_otherwise(shell: InteractiveShell, first: str, meant: str) -> None:
+    cell = run(shell, f"{first}\n{SAXPY}")
+    assert isinstance(cell.error, SyntaxError)
+    assert f"Did you mean %%{meant}" in str(cell.error)
+
+
+def test_magics_of_others_are_left_alone(shell: InteractiveShell) -> None:
+    assert run(shell, "%%capture\nprint(3)").error is None
+    assert "Did you mean" not in str(run(shell, "%%nothing\nprint(3)").error)
+
+
 def test_a_line_with_comprehensions_is_shown_once(shell: InteractiveShell) -> None:
     run(shell, "%%hip -q\n" + SAXPY)
     cell = run(shell, "numbers = [saxpy[1, 4](n) for n in (1, 2) for _ in [0 for _ in range(2)]]")
