@@ -30,7 +30,7 @@ from gpulab.errors import CompileError, GpulabError
 from gpulab.languages.language import Translates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gpulab.languages.language import Language
     from gpulab.module import Kernel, Module
@@ -59,11 +59,15 @@ class _Options(argparse.ArgumentParser):
     def _meant(self, message: str) -> str:
         """The options that are spelt much like those of a message, as a sentence, or ""."""
         wrong = message.removeprefix("unrecognized arguments: ")
-        words = wrong.split() if wrong != message else []
+        return self.meant(wrong.split() if wrong != message else [])
+
+    def meant(self, words: Iterable[str]) -> str:
+        """The options that are spelt much like these words, as a sentence, or ""."""
         known = [option for option in self._option_string_actions if option.startswith("--")]
         near = [
             option
             for word in words
+            if word.startswith("--") and word not in known
             for option in difflib.get_close_matches("--" + word.split("=")[0].lstrip("-"), known, 1, 0.7)
         ]
         return f"did you mean {' and '.join(dict.fromkeys(near))}? " if near else ""
@@ -360,6 +364,9 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
         return
     except ValueError as error:
         raise OptionError(f"%%hipcc: the line cannot be read: {error}.", hint="close every quotation mark.") from None
+    meant = parser.meant(option for option in options if not option.startswith("--std"))
+    if meant:
+        raise OptionError(f"%%hipcc: there is no option {' '.join(options)}.", hint=f"{meant}%%hipcc --help says more.")
     name = asked.name or "program"
     if asked.name and (not name.isidentifier() or keyword.iskeyword(name)):
         raise OptionError(f"%%hipcc: --name {name} is no name that Python can use.")

@@ -222,6 +222,23 @@ def test_magics_of_others_are_left_alone(shell: InteractiveShell) -> None:
     assert "Did you mean" not in str(run(shell, "%%nothing\nprint(3)").error)
 
 
+@pytest.mark.parametrize(("wrong", "right"), [("--arg 3", "--args"), ("--check", "--checked"), ("--norun", "--no-run")])
+def test_an_option_of_hipcc_that_is_spelt_otherwise(shell: InteractiveShell, wrong: str, right: str) -> None:
+    cell = run(shell, f"%%hipcc {wrong}\nint main() {{}}")
+    assert isinstance(cell.error, magic.OptionError)
+    assert f"did you mean {right}?" in cell.text
+
+
+def test_options_of_the_compiler_are_none_of_the_cells_own() -> None:
+    line = (
+        "--std=c++17 --offload-arch=gfx90a --gpu-architecture=gfx942 --save-temps --version --verbose --genco "
+        "--cuda-host-only --hip-link --rocm-path=/opt/rocm --amdgpu-target=gfx90a --hipstdpar --param --sysroot=/ -lm"
+    )
+    words = line.split()
+    parser = magic._hipcc_parser()
+    assert parser.meant(word for word in words if not word.startswith("--std")) == ""
+
+
 def test_a_line_with_comprehensions_is_shown_once(shell: InteractiveShell) -> None:
     run(shell, "%%hip -q\n" + SAXPY)
     cell = run(shell, "numbers = [saxpy[1, 4](n) for n in (1, 2) for _ in [0 for _ in range(2)]]")
