@@ -426,7 +426,11 @@ class _Shown(CompileError):
     """A compile error whose text has been displayed: what is left to say is one line."""
 
     def __init__(self, text: str, error: CompileError) -> None:
+        self._whole = str(error)
         super().__init__(text, diagnostics=error.diagnostics, log=error.log)
+
+    def __str__(self) -> str:
+        return f"{self.what}\n{self._whole}"  # for what shows no outputs, as `gpulab run`
 
     def _render_traceback_(self) -> list[str]:
         return [f"{_RED}CompileError{_PLAIN}: {self.what}"]
