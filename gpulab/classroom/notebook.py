@@ -153,10 +153,11 @@ def answer(found: Sequence[Cell], asked: Asked) -> str:
     if others and not asked.program:
         return short(others[-1].body)
     below = asked.magic and any(re.search(rf"\n[ \t]*{asked.magic}\b", cell.source) for cell in found)
+    bare = asked.magic and any(not cell.magic and defines(cell.source, asked) for cell in found)
     cell = f"{asked.magic} cell" if asked.magic else "cell"
     raise Unreadable(
         f"it has no {cell} with {'a main function' if asked.program else 'a kernel'}"
-        + (f": {asked.magic} is not in the first line of its cell" if below else "")
+        + (f": {asked.magic} is not in the first line of its cell" if below or bare else "")
     )
 
 

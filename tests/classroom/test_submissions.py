@@ -166,6 +166,13 @@ def test_the_answer_cell_counts_where_a_key_press_made_it_text(kind: str) -> Non
     assert found(json.dumps(text)) == KERNEL
 
 
+def test_an_answer_whose_magic_was_deleted_is_named() -> None:
+    with pytest.raises(Unreadable, match="%%hip is not in the first line of its cell"):
+        found(json.dumps({"cells": [{"cell_type": "code", "source": KERNEL}]}))
+    with pytest.raises(Unreadable, match=r"a kernel$"):
+        found(json.dumps({"cells": [{"cell_type": "code", "source": "print(3)"}]}))
+
+
 def test_a_magic_that_is_not_in_the_first_line_is_named() -> None:
     with pytest.raises(Unreadable, match="%%hip is not in the first line of its cell"):
         found(book(f"import gpulab\n\n%%hip\n{KERNEL}"))
