@@ -221,13 +221,22 @@ def _foreign_pointer(value: Any, expected: str | None, label: str) -> int:
 # ------------------------------------------------------------------------------------------------ values
 
 
+def _number_of_text(text: str, whole: bool) -> str:
+    """What to write in place of a text, or ""."""
+    try:
+        (int if whole else float)(text)
+    except ValueError:
+        return f"for the number of the character write ord({text!r})." if whole and len(text) == 1 else ""
+    return f"convert it: {'int' if whole else 'float'}({text!r})."
+
+
 def _not_a_number(value: Any, label: str, wanted: str) -> ArgumentError:
     if isinstance(value, DeviceArray):
         hint = "if the kernel should read it from memory, declare the parameter as a pointer."
     elif isinstance(value, np.ndarray):
         hint = "give one element, for example x[0], or x.item()." if value.size == 1 else "give a single number."
     elif isinstance(value, str):
-        hint = f"convert it: {'int' if wanted == 'a whole number' else 'float'}({value!r})."
+        hint = _number_of_text(value, wanted == "a whole number")
     else:
         hint = ""
     return ArgumentError(f"{label} takes {wanted}, and was given {described(value)}.", hint=hint)

@@ -380,6 +380,11 @@ def report(asked: argparse.Namespace) -> int:
 def run(asked: argparse.Namespace) -> int:
     """Execute notebooks with papermill; one line each, 1 if one failed."""
     notebooks = [Path(name) for name in asked.notebooks]
+    folders = [str(path) for path in notebooks if path.is_dir()]
+    if folders:
+        here = Path(folders[0], "*.ipynb")
+        print(f"gpulab run: {folders[0]} is a folder; name its notebooks: {here}", file=sys.stderr)
+        return 2
     absent = [str(path) for path in notebooks if not path.is_file()]
     if absent:
         print(f"gpulab run: there is no {', '.join(absent)}.", file=sys.stderr)
@@ -472,7 +477,9 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
         if output is not None:
             without_widgets(output)
     except papermill.PapermillExecutionError as error:
-        first = str(error.evalue).strip().splitlines()[:1] or [""]
+        lines = str(error.evalue).strip().splitlines() or [""]
+        # A compile error was shown above in the notebook; here its first message is.
+        first = lines[2:3] if "shown above" in lines[0] and len(lines) > 2 else lines[:1]
         added = place is not None and bool(arch) and error.cell_index > place
         return False, f"cell {error.cell_index + 1 - added}: {error.ename}: {first[0]}"
     except CellTimeoutError:

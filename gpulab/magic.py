@@ -30,7 +30,7 @@ from gpulab.errors import CompileError, GpulabError
 from gpulab.languages.language import Translates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from gpulab.languages.language import Language
     from gpulab.module import Kernel, Module
@@ -59,11 +59,15 @@ class _Options(argparse.ArgumentParser):
     def _meant(self, message: str) -> str:
         """The options that are spelt much like those of a message, as a sentence, or ""."""
         wrong = message.removeprefix("unrecognized arguments: ")
-        words = wrong.split() if wrong != message else []
+        return self.meant(wrong.split() if wrong != message else [])
+
+    def meant(self, words: Iterable[str]) -> str:
+        """The options that are spelt much like these words, as a sentence, or ""."""
         known = [option for option in self._option_string_actions if option.startswith("--")]
         near = [
             option
             for word in words
+            if word.startswith("--") and word not in known
             for option in difflib.get_close_matches("--" + word.split("=")[0].lstrip("-"), known, 1, 0.7)
         ]
         return f"did you mean {' and '.join(dict.fromkeys(near))}? " if near else ""
@@ -360,6 +364,9 @@ def hipcc(shell: Any, line: str, cell: str, first_line: int = 2) -> None:
         return
     except ValueError as error:
         raise OptionError(f"%%hipcc: the line cannot be read: {error}.", hint="close every quotation mark.") from None
+    meant = parser.meant(option for option in options if not option.startswith("--std"))
+    if meant:
+        raise OptionError(f"%%hipcc: there is no option {' '.join(options)}.", hint=f"{meant}%%hipcc --help says more.")
     name = asked.name or "program"
     if asked.name and (not name.isidentifier() or keyword.iskeyword(name)):
         raise OptionError(f"%%hipcc: --name {name} is no name that Python can use.")
@@ -419,7 +426,11 @@ class _Shown(CompileError):
     """A compile error whose text has been displayed: what is left to say is one line."""
 
     def __init__(self, text: str, error: CompileError) -> None:
+        self._whole = str(error)
         super().__init__(text, diagnostics=error.diagnostics, log=error.log)
+
+    def __str__(self) -> str:
+        return f"{self.what}\n{self._whole}"  # for what shows no outputs, as `gpulab run`
 
     def _render_traceback_(self) -> list[str]:
         return [f"{_RED}CompileError{_PLAIN}: {self.what}"]
@@ -443,7 +454,7 @@ def learners_frames(error: BaseException) -> Sequence[str]:
 
     Frames before the first notebook cell (IPython's), those of installed libraries, and from gpulab on are left out.
     """
-    found = []
+    found: list[str] = []
     started = False
     for frame in traceback.extract_tb(error.__traceback__):
         name = frame.filename.replace("\\", "/")
@@ -459,18 +470,39 @@ def learners_frames(error: BaseException) -> Sequence[str]:
                 continue  # the next frame is the line in question
         if started and text and not name.startswith(_LIBRARIES):
             place = "line" if cell else f"{name.rsplit('/', 1)[-1]}, line"
-            found.append(f"{place} {frame.lineno}: {text}")
+            line = f"{place} {frame.lineno}: {text}"
+            if found[-1:] != [line]:  # a comprehension has frames of its own
+                found.append(line)
     return found
+
+
+def _expect_known(first: str) -> None:
+    """Refuse a cell magic that is none, if it looks like one of gpulab's; IPython names no other.
+
+    Raises:
+        SyntaxError: with the right name.
+    """
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    word = re.match(r"%%(\s*)(\w*)", first)
+    if shell is None or word is None or (not word[1] and word[2] in shell.magics_manager.magics["cell"]):
+        return
+    own = ["hipcc", "needs", *(language.magic for language in languages.members().values() if language.magic)]
+    near = difflib.get_close_matches(word[2].lower(), own, 1, 0.7)
+    if near:
+        raise SyntaxError(f"there is no cell magic %%{word[1]}{word[2]}. Did you mean %%{near[0]}?")
 
 
 def explain_lines(lines: list[str]) -> list[str]:
     """An input transformer: says what is wrong with cells that Python would only call invalid syntax.
 
     Raises:
-        SyntaxError: ``%%hip`` does not stand first, or C++ stands in a cell without it.
+        SyntaxError: ``%%hip`` does not stand first or is misspelt, or C++ stands in a cell without it.
     """
     first = next((line.strip() for line in lines if line.strip()), "")
     if first.startswith("%%"):
+        _expect_known(first)
         return lines
     text = "".join(lines)
     if "%%hip" not in text and "__global__" not in text and "<<<" not in text:

@@ -184,13 +184,13 @@ def _summary(rows: Sequence[GradedExercise]) -> None:
     from gpulab.classroom.tables import exercises_of, students_of, total
     from gpulab.grading.wording import counted
 
-    counts = Counter(row.status for row in rows)
+    counts, points = Counter(row.status for row in rows), float(total(rows))
     _say(
         f"{counted(len(students_of(rows)), 'student')}, {counted(len(exercises_of(rows)), 'exercise')}: "
         + ", ".join(
             f"{times} {status}" for status, times in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         )
-        + f"; {float(total(rows)):g} points in all."
+        + f"; {points:g} point{'' if points == 1 else 's'} in all."
     )
 
 

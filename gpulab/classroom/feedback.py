@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import html
 import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def page(student: str, rows: Sequence[GradedExercise], title: str = "Feedback") 
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{_text(title)}: {_text(student)}</title><style>{STYLE}</style></head><body><main>"
-        f"<h1>{_text(title)}: {_text(student)}</h1>"
+        f"<h1>{_text(title)}: <bdi>{_text(student)}</bdi></h1>"
         f"<p>{number(total(graded))} of {number(whole)} points.</p>"
         '<table><caption>All exercises</caption><thead><tr><th scope="col">Exercise</th><th scope="col">Result</th>'
         f'<th scope="col" class="number">Points</th></tr></thead><tbody>{summary}</tbody></table>'
@@ -99,8 +100,9 @@ def page(student: str, rows: Sequence[GradedExercise], title: str = "Feedback") 
 
 
 def file_name(student: str) -> str:
-    """A file name that every system takes, and that no two students share."""
-    plain = re.sub(r"[^a-z0-9]+", "-", student.lower()).strip("-")[:40] or "student"
+    """A file name that every system takes, and that no two students share. Letters of all scripts are kept."""
+    letters = "".join(each if unicodedata.category(each)[0] in "LMN" else "-" for each in student.lower())
+    plain = re.sub("-+", "-", letters[:40]).strip("-") or "student"
     return f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:8]}.html"
 
 

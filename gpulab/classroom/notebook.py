@@ -80,20 +80,26 @@ def cells(text: str) -> list[Cell]:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"it is not a notebook{_where_not(text, error)}") from None
-    listed = whole.get("cells") if isinstance(whole, dict) else None
+    listed = _listed(whole) if isinstance(whole, dict) else None
     if not isinstance(listed, list):
-        old = isinstance(whole, dict) and "worksheets" in whole
-        raise Unreadable(
-            "it is a notebook of an old format; save it with JupyterLab" if old else "it is not a notebook"
-        )
+        raise Unreadable("it is not a notebook")
     found = []
     for each in listed:
         if not isinstance(each, dict):
             continue
-        source, mark = _joined(each.get("source")), _grade_id(each.get("metadata"))
+        text_of_code = each.get("input") if "source" not in each else None  # nbformat 3
+        source, mark = _joined(each.get("source", text_of_code)), _grade_id(each.get("metadata"))
         if source is not None and (each.get("cell_type") == "code" or mark):
             found.append(Cell(source, mark))
     return found
+
+
+def _listed(whole: dict[str, Any]) -> Any:
+    """What stands in the place of a notebook's cells. Format 3 had them on worksheets."""
+    if "cells" in whole or not isinstance(whole.get("worksheets"), list):
+        return whole.get("cells")
+    sheets = [sheet.get("cells") for sheet in whole["worksheets"] if isinstance(sheet, dict)]
+    return [cell for cells in sheets if isinstance(cells, list) for cell in cells]
 
 
 def _where_not(text: str, error: Exception) -> str:
@@ -147,10 +153,11 @@ def answer(found: Sequence[Cell], asked: Asked) -> str:
     if others and not asked.program:
         return short(others[-1].body)
     below = asked.magic and any(re.search(rf"\n[ \t]*{asked.magic}\b", cell.source) for cell in found)
+    bare = asked.magic and any(not cell.magic and defines(cell.source, asked) for cell in found)
     cell = f"{asked.magic} cell" if asked.magic else "cell"
     raise Unreadable(
         f"it has no {cell} with {'a main function' if asked.program else 'a kernel'}"
-        + (f": {asked.magic} is not in the first line of its cell" if below else "")
+        + (f": {asked.magic} is not in the first line of its cell" if below or bare else "")
     )
 
 

@@ -25,18 +25,19 @@ STUCK = 2
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a title: names of columns, and lines of texts and numbers."""
+    """A table with a title: names of columns, and lines of texts and numbers. Longer texts than `widest` are cut."""
 
     title: str
     columns: tuple[str, ...]
     lines: tuple[tuple[str | int | float, ...], ...]
+    widest: int = 60
 
     @property
     def text(self) -> str:
         """For a terminal: numbers to the right, nothing that acts on it."""
         if not self.lines:
             return f"{self.title}: none\n"
-        cells = [[_shown(cell) for cell in line] for line in (self.columns, *self.lines)]
+        cells = [[_shown(cell, self.widest) for cell in line] for line in (self.columns, *self.lines)]
         widths = [max(len(line[at]) for line in cells) for at in range(len(self.columns))]
         right = [
             all(not isinstance(line[at], str) or line[at] == "–" for line in self.lines)
@@ -54,10 +55,10 @@ class Table:
         return [line[at] for line in self.lines]
 
 
-def _shown(cell: str | int | float) -> str:
+def _shown(cell: str | int | float, most: int) -> str:
     if isinstance(cell, str):
         plain = visible(cell).replace("\n", " ").replace("\t", " ")
-        return plain if len(plain) <= 60 else f"{plain[:59]}…"
+        return plain if len(plain) <= most else f"{plain[: most - 1]}…"
     return f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 
@@ -72,6 +73,7 @@ class Overview:
         stuck: who tries one exercise again and again, and fails by what.
         attempts: how many attempts each exercise took, and which hints were opened.
         found: the causes of all attempts, also of those that were mended since.
+        unread: what was handed in and could not be read, and why; files of no student, too.
     """
 
     exercises: Table
@@ -80,10 +82,11 @@ class Overview:
     stuck: Table
     attempts: Table
     found: Table
+    unread: Table
 
     @property
     def text(self) -> str:
-        tables = (self.exercises, self.causes, self.attempts, self.found, self.students, self.stuck)
+        tables = (self.exercises, self.causes, self.attempts, self.found, self.students, self.stuck, self.unread)
         return "\n".join(table.text for table in tables)
 
 
@@ -96,19 +99,20 @@ def overview(folder: Path, hide_names: bool = False) -> Overview:
     Raises OSError if there is no report; CheckError if it is not one.
     """
     try:
-        rows = [row for row in json.loads((folder / "report.json").read_text(encoding="utf-8")) if row["exercise"]]
-        for row in rows:
+        every = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        rows = [row for row in every if row["exercise"]]
+        for row in every:
             row["student"], row["full"], row["points"], row["status"], row["cause"]
     except (ValueError, LookupError, TypeError):
         raise CheckError(f"{folder / 'report.json'} is not a report of gpulab grade.") from None
     tried: dict[tuple[str, str], list[str]] = {}
     for each in attempts(folder):
         tried.setdefault((each.student, each.exercise), []).append(each.cause or each.status)
-    names = _names([row["student"] for row in rows], hide_names)
+    names = _names([row["student"] for row in every if row["student"]], hide_names)
     records = read_learning(folder / LEARNING)
     return Overview(
         _exercises(rows, tried), _causes(rows), _students(rows, tried, names), _stuck(rows, tried, names),
-        _attempts(records), _found(records),
+        _attempts(records), _found(records), _unread(every, names, hide_names),
     )  # fmt: skip
 
 
@@ -186,6 +190,20 @@ def _stuck(rows: Rows, tried: Tried, names: Mapping[str, str]) -> Table:
             lines.append((names[row["student"]], row["exercise"], len(before), _why(row)))
     ordered = sorted(lines, key=lambda line: (-int(line[2]), line[0], line[1]))
     return Table("Stuck", ("student", "exercise", "attempts", "now"), tuple(ordered))
+
+
+def _unread(rows: Rows, names: Mapping[str, str], hide: bool) -> Table:
+    """A student's name may stand in the names of files, before the colon."""
+    lines = [
+        (
+            names.get(row["student"], "–"),
+            row["exercise"] or "–",
+            str(row.get("reason", "")).partition(": ")[2] if hide else str(row.get("reason", "")),
+        )
+        for row in rows
+        if row["status"] == UNREAD
+    ]
+    return Table("Not read", ("student", "exercise", "why"), tuple(sorted(lines)), 160)
 
 
 def _attempts(records: Sequence[Learning]) -> Table:

@@ -136,7 +136,11 @@ def submissions(top: Path, exercises: Sequence[str] | None = None, out: Path | N
     download = _download(listed) if top.is_dir() else []
     listed = download or listed
     stray = [entry for entry in listed if _is_stray(entry)]
-    files = list(_unzipped((entry for entry in listed if not _is_stray(entry)), top.is_dir() and not download))
+    # A file at the top that is named like an exercise is no student's, unless there is nothing else.
+    named = [entry for entry in listed if len(entry.parts) == 1 and _is_named(*_split(entry.parts[0]), entry, known)]
+    if any(entry not in named and entry not in stray for entry in listed):
+        stray += [entry for entry in named if entry not in stray]
+    files = list(_unzipped((entry for entry in listed if entry not in stray), top.is_dir() and not download))
     if all(entry.problem == EMPTY for _, entry in files):
         names = ", ".join([*(entry.where for entry in stray), *(student for student, _ in files)][:3])
         raise CheckError(
@@ -261,6 +265,10 @@ def _split(name: str) -> tuple[str, str]:
 def _is_stray(entry: Entry) -> bool:
     """Is it a file at the top that holds no answer, like a list of names? It says nothing about who handed it in."""
     return len(entry.parts) == 1 and not entry.problem and _split(entry.parts[0])[1] not in (*TEXTS, ".ipynb", ".zip")
+
+
+def _is_named(stem: str, suffix: str, entry: Entry, known: Container[str]) -> bool:
+    return suffix in (*TEXTS, ".ipynb") and entry.problem != EMPTY and bool(_named(stem, known))
 
 
 def _unzipped(listed: Iterable[Entry], opened: bool) -> Iterator[tuple[str, Entry]]:

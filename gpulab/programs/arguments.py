@@ -254,6 +254,8 @@ class _Reader:
         elif name in ("-include", "-imacros"):
             self.folders["-include"].append(_absolute(value) if os.path.exists(value) else value)
         elif name == "-l":
+            if value in nvcc.LIBRARIES:  # also where -L names a CUDA that has it
+                raise _refuse(f"-l{value}", *(nvcc.library(value) or ("", "")))
             self.items.append(f"-l{value}")
         elif name == "-o":
             self.values["output"] = value

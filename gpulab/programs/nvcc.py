@@ -37,7 +37,8 @@ OPTIONS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )  # fmt: skip
 
-_LIBRARIES = {
+#: Libraries of CUDA's, and those that programs for HIP link in their place; "" for none.
+LIBRARIES = {
     "cudart": "", "cudart_static": "", "cuda": "", "cudadevrt": "", "culibos": "", "nvrtc": "hiprtc",
     "cublas": "hipblas", "cublas_static": "hipblas", "curand": "hiprand", "curand_static": "hiprand",
     "nvToolsExt": "roctx64",
@@ -52,8 +53,8 @@ def meaning(word: str) -> tuple[str, str] | None:
 
 def library(name: str) -> tuple[str, str] | None:
     """Why a library of CUDA's is refused, and what to write; None for every other name."""
-    if name in _LIBRARIES:
-        here = _LIBRARIES[name]
+    if name in LIBRARIES:
+        here = LIBRARIES[name]
         return "it is one of CUDA's libraries.", f"-l{here}." if here else f"{_AWAY}: HIP's library comes by itself."
     if _WITHOUT.fullmatch(name):
         return (

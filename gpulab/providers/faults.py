@@ -156,7 +156,7 @@ def _why(fault: Fault) -> str:
     if kind == "null":
         text = "a null pointer points to no memory; the address is 0 plus the index times the element size."
     elif kind == "misaligned":
-        text = f"the address of a {_bytes(fault.bytes)} access must be a multiple of its alignment."
+        text = f"the address of an access of {_bytes(fault.bytes)} must be a multiple of its alignment."
         if fault.address is not None and fault.bytes:
             text += f" 0x{fault.address:x} is {fault.address % fault.bytes} more than a multiple of {fault.bytes}."
     elif kind == "timeout":
@@ -233,6 +233,11 @@ _RELATION_HINTS = {
 }
 
 
+_NO_LDS_HINT = (
+    "an array declared extern __shared__ gets its size at the launch, in bytes: kernel[grid, block, bytes](...) "
+    "or, in C++, kernel<<<grid, block, bytes>>>(...)."
+)
+
 _WAITING_HINT = (
     "see what sets the value that the loop waits for; a checked launch (`with gpulab.checked():`, of a program "
     "GPULAB_CHECKED=1) says who waits for whom. Lanes of one wave cannot wait for each other."
@@ -255,6 +260,8 @@ _INSIDE_HINTS = {  # by the name of the allocation: those of virtual memory mana
 def _hint(fault: Fault) -> str:
     if fault.kind == "timeout" and fault.detail:
         return _BLOCKS_HINT if "blocks" in fault.detail else _WAITING_HINT
+    if fault.kind == "lds out of bounds" and "has 0 bytes" in fault.detail:
+        return _NO_LDS_HINT
     if fault.kind in _HINTS:
         return _HINTS[fault.kind]
     note = fault.nearest

@@ -704,6 +704,21 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+#: Functions of C by their headers.
+_HEADERS = (
+    (
+        "cstdio",
+        r"f?printf|s?n?printf|puts|putchar|f?scanf|sscanf|f?getc|getchar|fopen|fclose|fgets|stdout|stderr|stdin",
+    ),
+    ("cstdlib", r"malloc|calloc|realloc|free|exit|atoi|atof|strtol|strtof|rand|srand|abs|qsort|EXIT_\w+|RAND_MAX"),
+    ("cstring", r"mem(?:cpy|set|cmp|move)|str(?:len|n?cmp|n?cpy|cat|chr|str|tok)"),
+    ("cmath", r"sqrtf?|powf?|f?abs|fabsf?|sinf?|cosf?|expf?|logf?|floorf?|ceilf?|M_PI"),
+    ("cassert", r"assert"),
+    ("cfloat", r"(?:FLT|DBL)_\w+"),
+    ("climits", r"U?(?:INT|LONG|CHAR)_(?:MAX|MIN)"),
+    ("ctime", r"clock|CLOCKS_PER_SEC"),
+)
+
 #: Advice for whole programs (%%hipcc), before the rules above.
 PROGRAM_RULES: tuple[Rule, ...] = (
     _COMMAS,
@@ -933,6 +948,14 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         r"undefined (?:protected |hidden )?symbol: (.*)",
         "{0} is declared, or called, and nothing in the source defines it. Device functions and variables "
         "of another file need gpulab hipcc -fgpu-rdc, in the commands for all files and in the one that links.",
+    ),
+    *(
+        Rule(
+            "header of a function of C",
+            rf"use of undeclared identifier '({names})'(?![^\n])",
+            f"{{0}} needs its header: #include <{header}>",
+        )
+        for header, names in _HEADERS
     ),
     *_OF_LOOPS,
     Rule(

@@ -162,6 +162,23 @@ def test_number_for_a_pointer(given_: object) -> None:
     assert "gpulab.to_device" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("8", 2.0), "Try: convert it: int('8')."),
+        ((8, "2.5"), "Try: convert it: float('2.5')."),
+        (("a", 2.0), "Try: for the number of the character write ord('a')."),
+        (("many", 2.0), "was given the text 'many'."),
+        ((8, "two"), "was given the text 'two'."),
+    ],
+)
+def test_a_text_for_a_number(arguments: tuple[object, object], said: str) -> None:
+    """What is advised works: the text is read as a number only where it is one."""
+    with pytest.raises(ArgumentError) as error:
+        SAXPY((*arguments, device_array(), device_array()))
+    assert str(error.value).endswith(said)
+
+
 def test_other_things_for_a_pointer() -> None:
     with pytest.raises(ArgumentError, match="the text 'x'"):
         SAXPY((8, 2.0, "x", device_array()))

@@ -220,6 +220,20 @@ def test_run_without_notebooks_that_exist(capsys: pytest.CaptureFixture[str]) ->
     assert "there is no nowhere.ipynb" in capsys.readouterr().err
 
 
+def test_run_shows_the_first_message_of_the_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a notebook shows above its error is not seen in a shell."""
+    path = notebook(tmp_path / "a.ipynb", "import gpulab", "%%hip\n__global__ void k(int* x) {\n x[0] = 1\n}")
+    assert cli.main(["run", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert "cell 2: CompileError: cell.hip:3:10: error: expected ';'" in said
+    assert "shown above" not in said
+
+
+def test_run_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", str(tmp_path)]) == 2
+    assert f"{tmp_path} is a folder; name its notebooks: {tmp_path / '*.ipynb'}" in capsys.readouterr().err
+
+
 def test_run_for_an_unknown_architecture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = notebook(tmp_path / "a.ipynb", "1")
     assert cli.main(["run", str(path), "--arch", "gfx1"]) == 1

@@ -207,6 +207,45 @@ def test_options_that_are_none(shell: InteractiveShell, line: str, said: str) ->
     assert "Traceback" not in cell.text
 
 
+@pytest.mark.parametrize(
+    ("first", "meant"),
+    [("%%hipp", "hip"), ("%%HIP", "hip"), ("%% hip", "hip"), ("%%hipc -q", "hip"), ("%%Cuda", "cuda")],
+)
+def test_a_magic_that_is_spelt_otherwise(shell: InteractiveShell, first: str, meant: str) -> None:
+    cell = run(shell, f"{first}\n{SAXPY}")
+    assert isinstance(cell.error, SyntaxError)
+    assert f"Did you mean %%{meant}" in str(cell.error)
+
+
+def test_magics_of_others_are_left_alone(shell: InteractiveShell) -> None:
+    assert run(shell, "%%capture\nprint(3)").error is None
+    assert "Did you mean" not in str(run(shell, "%%nothing\nprint(3)").error)
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("--arg 3", "--args"), ("--check", "--checked"), ("--norun", "--no-run")])
+def test_an_option_of_hipcc_that_is_spelt_otherwise(shell: InteractiveShell, wrong: str, right: str) -> None:
+    cell = run(shell, f"%%hipcc {wrong}\nint main() {{}}")
+    assert isinstance(cell.error, magic.OptionError)
+    assert f"did you mean {right}?" in cell.text
+
+
+def test_options_of_the_compiler_are_none_of_the_cells_own() -> None:
+    line = (
+        "--std=c++17 --offload-arch=gfx90a --gpu-architecture=gfx942 --save-temps --version --verbose --genco "
+        "--cuda-host-only --hip-link --rocm-path=/opt/rocm --amdgpu-target=gfx90a --hipstdpar --param --sysroot=/ -lm"
+    )
+    words = line.split()
+    parser = magic._hipcc_parser()
+    assert parser.meant(word for word in words if not word.startswith("--std")) == ""
+
+
+def test_a_line_with_comprehensions_is_shown_once(shell: InteractiveShell) -> None:
+    run(shell, "%%hip -q\n" + SAXPY)
+    cell = run(shell, "numbers = [saxpy[1, 4](n) for n in (1, 2) for _ in [0 for _ in range(2)]]")
+    assert isinstance(cell.error, gpulab.ArgumentError)
+    assert cell.text.count("line 1: numbers") == 1
+
+
 def test_help(shell: InteractiveShell) -> None:
     cell = run(shell, "%%hip --help\n" + SAXPY)
     assert cell.error is None

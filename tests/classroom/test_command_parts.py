@@ -119,7 +119,7 @@ def test_a_class(run: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixt
     assert all((out / name).is_file() for name in (*TABLES, dashboard.NAME))
     assert (out / "feedback").is_dir()
     assert capsys.readouterr().out == (
-        "4 students, 1 exercise: 2 wrong, 1 fault, 1 passed; 1 points in all.\n"
+        "4 students, 1 exercise: 2 wrong, 1 fault, 1 passed; 1 point in all.\n"
         f"3 graded in {duration(65.0)}.\n"
         f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}\n"
     )
@@ -134,7 +134,7 @@ def test_what_else_is_said(run: dict[str, Any], tmp_path: Path, capsys: pytest.C
     assert command.grade_folder(asked(*words)) == 3
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "6 students, 1 exercise: 2 not judged, 2 wrong, 1 fault, 1 passed; 1 points in all.",
+        "6 students, 1 exercise: 2 not judged, 2 wrong, 1 fault, 1 passed; 1 point in all.",
         f"2 pairs of similar answers: {out / 'similar.csv'}",
         f"The report: {out / 'report.csv'}; pages for students: {out / 'feedback'}",
         "into book.db", "␛[31m",

@@ -20,7 +20,8 @@ ROWS = [
     ("bob", "saxpy-guard", "wrong", 1.5, 3, "missing-guard"),
     ("cy\x1b[31m", "first-fill", "not judged", None, 1, ""),
     ("cy\x1b[31m", "saxpy-guard", "not handed in", 0, 3, ""),
-    ("dee", "", "not read", None, 0, ""),
+    ("dee", "", "not read", None, 0, "", f"dee.zip: it is {'very ' * 20}odd"),
+    ("", "", "not read", None, 0, "", "names.csv: of no student"),
 ]
 TRIED = [("ann", "saxpy-guard", "a1"), ("ann", "saxpy-guard", "a2"), ("bob", "saxpy-guard", "b1"),
          ("ann", "first-fill", "c1"), ("ann", "first-fill", "c2")]  # fmt: skip
@@ -28,8 +29,8 @@ TRIED = [("ann", "saxpy-guard", "a1"), ("ann", "saxpy-guard", "a2"), ("bob", "sa
 
 @pytest.fixture
 def graded(tmp_path: Path) -> Path:
-    names = ("student", "exercise", "status", "points", "full", "cause")
-    (tmp_path / "report.json").write_text(json.dumps([dict(zip(names, row, strict=True)) for row in ROWS]))
+    names = ("student", "exercise", "status", "points", "full", "cause", "reason")
+    (tmp_path / "report.json").write_text(json.dumps([dict(zip(names, row, strict=False)) for row in ROWS]))
     with Lines(tmp_path / HISTORY) as lines:
         for number, each in enumerate(TRIED):
             lines.add([*each, "wrong", "missing-guard", number])
@@ -47,6 +48,17 @@ def test_tables(graded: Path) -> None:
     assert found.students.lines[:2] == (("ann", 1.0, 1, 1, 0, 4), ("bob", 2.0, 0, 2, 0, 1))
     assert found.stuck.lines == (("ann", "saxpy-guard", 2, "missing-guard"),)
     assert "\x1b" not in found.text
+
+
+def test_what_was_not_read_is_listed(graded: Path) -> None:
+    odd = f"it is {'very ' * 20}odd"
+    assert overview(graded).unread.lines == (
+        ("dee", "–", f"dee.zip: {odd}"),
+        ("–", "–", "names.csv: of no student"),
+    )
+    assert odd in overview(graded).text
+    hidden = overview(graded, hide_names=True)
+    assert {line[2] for line in hidden.unread.lines} == {odd, "of no student"}
 
 
 def test_names_can_be_hidden(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,9 +138,10 @@ def test_counts_of_a_class(tmp_path: Path) -> None:
     )
     titles = [line for line in found.text.splitlines() if line and not line.startswith(" ")]
     assert titles == [
-        "Exercises", "Causes", "Attempts and hints: none", "Causes of all attempts: none", "Students", "Stuck"
+        "Exercises", "Causes", "Attempts and hints: none", "Causes of all attempts: none", "Students", "Stuck",
+        "Not read",
     ]  # fmt: skip
-    assert found.text.count("\n\n") == 5
+    assert found.text.count("\n\n") == 6
     hidden = overview(tmp_path, hide_names=True)
     # by the digest of the name: sha256 of ann, bob, cy, dee, eve begins with 49, 81, 3d, e7, 85 (sha256sum)
     shown = {"cy": "student 1", "ann": "student 2", "bob": "student 3", "eve": "student 4", "dee": "student 5"}

@@ -129,7 +129,9 @@ def test_the_program_that_is_checked_counts_not_the_last_one() -> None:
         ("[]", "it is not a notebook"),
         ('{"cells": 3}', "it is not a notebook"),
         ('{"cells": [' + "1" * 10_000 + "]}", "it is not a notebook"),
-        ('{"worksheets": []}', "old format"),
+        ('{"worksheets": []}', "it has no %%hip cell with a kernel"),
+        ('{"worksheets": 3}', "it is not a notebook"),
+        ('{"worksheets": [null, {}, {"cells": 3}, {"cells": [{"cell_type": "code", "input": 3}]}]}', "no %%hip cell"),
         ('{"cells": NaN}', "it is not a notebook"),
         ('{"cells": [' + "0," * 2_000_000 + "0]}", "too many parts"),
         ('{"cells": []}', "it has no %%hip cell with a kernel"),
@@ -146,12 +148,29 @@ def test_odd_notebooks_are_sentences(text: str, problem: str) -> None:
         found(text)
 
 
+@pytest.mark.parametrize("mark", [{}, {"nbgrader": {"solution": True, "grade_id": "saxpy-guard-answer-1"}}])
+def test_a_notebook_of_format_3_is_read(mark: dict[str, object]) -> None:
+    cells_of_3 = [
+        {"cell_type": "markdown", "source": ["# text"], "metadata": {}},
+        {"cell_type": "code", "input": ["%%hip\n", KERNEL], "language": "python", "outputs": [], "metadata": mark},
+    ]
+    whole = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells_of_3}]}
+    assert found(json.dumps(whole)) == KERNEL
+
+
 @pytest.mark.parametrize("kind", ["markdown", "raw"])
 def test_the_answer_cell_counts_where_a_key_press_made_it_text(kind: str) -> None:
     """As nbgrader has it, which restores the kind of a marked cell."""
     text = json.loads(book("import gpulab", f"%%hip\n{KERNEL}", ids={1: "saxpy-guard-answer-1"}))
     text["cells"][1]["cell_type"] = kind
     assert found(json.dumps(text)) == KERNEL
+
+
+def test_an_answer_whose_magic_was_deleted_is_named() -> None:
+    with pytest.raises(Unreadable, match="%%hip is not in the first line of its cell"):
+        found(json.dumps({"cells": [{"cell_type": "code", "source": KERNEL}]}))
+    with pytest.raises(Unreadable, match=r"a kernel$"):
+        found(json.dumps({"cells": [{"cell_type": "code", "source": "print(3)"}]}))
 
 
 def test_a_magic_that_is_not_in_the_first_line_is_named() -> None:
@@ -510,6 +529,20 @@ def test_exercises_in_the_place_of_students_are_refused(tmp_path: Path) -> None:
         write(tmp_path / "sorted" / "saxpy-guard" / "ann.hip", KERNEL)
         with pytest.raises(CheckError, match=r"there are exercises .* where students are expected"):
             submissions(top, ["saxpy-guard"])
+
+
+def test_a_file_that_is_named_like_an_exercise_is_no_student(tmp_path: Path) -> None:
+    """One that lies beside the students' folders; where there is nothing else, the whole is refused as above."""
+    write(tmp_path / "ann" / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "saxpy-guard.hip", KERNEL)
+    write(tmp_path / "saxpy_guard (1).ipynb", "{}")
+    write(tmp_path / "bob.hip", KERNEL)
+    rows = submissions(tmp_path, ["saxpy-guard"])
+    assert {row.student for row in rows} == {"ann", "bob", ""}
+    assert [row.problem for row in rows if not row.student] == [
+        f"{name}: a file beside the students' folders, of no student"
+        for name in ("saxpy-guard.hip", "saxpy_guard (1).ipynb")
+    ]
 
 
 def test_a_zip_is_called_empty_only_if_it_is(tmp_path: Path) -> None:

@@ -174,3 +174,18 @@ def test_space_for_frames(tmp_path: Path) -> None:
     words[0] = 57  # more than there is: nobody wrote that
     assert (reserve(words, 0), words[0]) == (-1, 57)
     assert list(words[2:]) == [0] * 14
+
+
+def test_a_full_buffer_is_told_from_one_with_room() -> None:
+    small, large = frame(b"%d", 1), frame(b"%d %d", 1, 2)
+    for frames, room, full in (
+        ((small, small), len(small) - 1, True),
+        ((small, small), len(small), False),
+        ((small, large, small), len(small), True),
+        ((small,), 1 << 20, False),
+        ((), 0, False),
+        ((b"\0\0\0\0",), 0, False),
+    ):
+        body = b"".join(frames)
+        assert printf.is_full(struct.pack("<II", len(body), len(body) + 8 + room) + body) is full
+    assert printf.is_full(b"") is False

@@ -109,6 +109,8 @@ def test_a_cpp_file_is_cpp_for_a_cpp_compiler() -> None:
         ("-maxrregcount=32", "__launch_bounds__"),
         ("--expt-extended-lambda", "it is always on"),
         ("-ptx", "--genco"),
+        ("-L/usr/local/cuda/lib64 -lcudart", "HIP's library comes by itself"),
+        ("-l cublas", "Try: -lhipblas"),
         ("@absent.rsp", "the file of options absent.rsp cannot be read"),
     ],
 )

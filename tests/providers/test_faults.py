@@ -48,7 +48,7 @@ def test_what_happened(changes: dict[str, object], said: str) -> None:
 
 
 def test_a_misaligned_address_is_counted_from_the_multiple_below() -> None:
-    text = "the address of a 4 bytes access must be a multiple of its alignment."
+    text = "the address of an access of 4 bytes must be a multiple of its alignment."
     assert why(kind="misaligned") == f"{text} 0x1006 is 2 more than a multiple of 4."
     assert why(kind="misaligned", address=None) == text
     assert why(kind="misaligned", bytes=0) == text.replace("4 bytes", "0 bytes")
@@ -159,6 +159,10 @@ def test_what_to_try() -> None:
     assert "kernel.cooperative[grid, block]" in hint(kind="timeout", detail="several blocks took turns")
     assert hint(kind="trap", detail="a loop") == "look at the condition that led to the trap."
     assert hint(kind="lds out of bounds", nearest=after).startswith("compare the index with the array's size")
+    none = "a block has 0 bytes of shared memory here: 0 that the kernel declares and 0 that the launch passes"
+    assert "kernel[grid, block, bytes](...)" in hint(kind="lds out of bounds", detail=none)
+    some = none.replace("0 bytes", "640 bytes", 1)
+    assert hint(kind="lds out of bounds", detail=some).startswith("compare the index")
 
 
 def test_a_loop_that_waits_is_told_from_one_that_is_long() -> None:

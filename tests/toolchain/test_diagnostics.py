@@ -604,3 +604,14 @@ def test_names_of_textures_are_explained_in_programs():
     assert "textures" not in advice.find(
         "unknown type name 'hipEvent'", "", "#include <hip/hip_runtime.h>\n", program=True
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("printf", "cstdio"), ("scanf", "cstdio"), ("malloc", "cstdlib"), ("exit", "cstdlib"), ("memcpy", "cstring"),
+     ("sqrt", "cmath"), ("assert", "cassert"), ("FLT_MAX", "cfloat"), ("INT_MAX", "climits"), ("clock", "ctime")],
+)  # fmt: skip
+def test_a_program_that_lacks_a_header_of_c(name: str, header: str) -> None:
+    found = advice.find(f"use of undeclared identifier '{name}'", f"  {name}(3);", "int main() {}", program=True)
+    assert found == f"{name} needs its header: #include <{header}>"
+    assert "header" not in advice.find("use of undeclared identifier 'printg'", "", "int main() {}", program=True)

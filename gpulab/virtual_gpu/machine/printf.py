@@ -28,6 +28,7 @@ from dataclasses import dataclass
 HEADER_BYTES = 8
 WIDEST = 1024
 LONGEST_OUTPUT = 16 << 20  # bytes of text that one launch may print
+_NEAR_THE_END = 4096  # with more room than that a buffer is not looked through
 
 _SPECIFIER = re.compile(
     rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d*)(?:\.(?P<precision>\*|-?\d*))?(?P<length>hh|h|ll|l|j|z|t|L|q)?"
@@ -55,6 +56,22 @@ class _Specifier:
 def header(size: int) -> bytes:
     """The first bytes of an empty buffer of `size` bytes (header included; at least 8, at most 4 GiB - 1)."""
     return struct.pack("<II", 0, size)
+
+
+def is_full(buffer: bytes | bytearray | memoryview) -> bool:
+    """Whether a buffer has no room for another frame like its largest: what was printed after it is lost."""
+    view = memoryview(buffer)
+    used, size = struct.unpack_from("<II", view, 0) if len(view) >= HEADER_BYTES else (0, 0)
+    room = size - HEADER_BYTES - used
+    if not used or room >= _NEAR_THE_END:
+        return False
+    at, largest = HEADER_BYTES, 0
+    while at + 4 <= min(HEADER_BYTES + used, len(view)):
+        frame = struct.unpack_from("<I", view, at)[0] >> 2
+        if frame < 4:
+            break
+        largest, at = max(largest, frame), at + frame
+    return room < largest
 
 
 def decode(buffer: bytes | bytearray | memoryview, formats: Iterable[str]) -> list[str]:

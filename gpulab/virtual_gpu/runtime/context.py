@@ -184,7 +184,9 @@ class Context:
         """HIP's code for an exception in a call; `take_exception` hands the exception to whoever explains it."""
         if isinstance(error, Failure):
             self._exception = without_frames(error) if error.reason else None
-            if error.reason and error.code in _EXPLAINED:
+            if error.reason and (
+                error.code in _EXPLAINED or (error.code == codes.INVALID_VALUE and call.startswith(_PLAIN_CALLS))
+            ):
                 self.tell(call, codes.NAMES[error.code], error.reason)
             return error.code
         if isinstance(error, KeyboardInterrupt):
@@ -258,8 +260,12 @@ _EXPLAINED = (
     codes.NO_BINARY_FOR_GPU,
     codes.INVALID_IMAGE,
     codes.NOT_SUPPORTED,
+    codes.INVALID_CONFIGURATION,
     *range(codes.STREAM_CAPTURE_UNSUPPORTED, codes.STREAM_CAPTURE_WRONG_THREAD + 1),
 )
+
+#: Calls whose wrong arguments are mistakes. Others are asked to find out something, and an error is an answer.
+_PLAIN_CALLS = ("hipMemcpy", "hipMemset", "hipFree", "hipLaunchKernel", "hipModuleLaunchKernel")
 
 
 def _limit_from_environment() -> int | None:

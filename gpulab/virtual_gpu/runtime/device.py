@@ -132,4 +132,11 @@ class PrintfBuffer:
         from gpulab.virtual_gpu.machine import printf
 
         used = min(ctypes.c_uint32.from_address(self._address).value + printf.HEADER_BYTES, self._size)
-        return "".join(printf.decode(ctypes.string_at(self._address, used), formats))
+        printed = ctypes.string_at(self._address, used)
+        text = "".join(printf.decode(printed, formats))
+        if printf.is_full(printed):
+            text += (
+                f"\n[gpulab: {self._size:,} bytes are full (hipLimitPrintfFifoSize): what this launch printed then is "
+                "lost.]\n"
+            )
+        return text

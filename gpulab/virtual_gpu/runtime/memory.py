@@ -154,8 +154,13 @@ class Memory:
             return None
         with self._context.lock:
             block = self.blocks.get(address)
-            if block is None or block.kind not in kinds:
-                raise Failure(codes.INVALID_VALUE)
+            if block is None:
+                raise Failure(
+                    codes.INVALID_VALUE,
+                    f"nothing is allocated at 0x{address:x} (was it freed already?)",
+                )
+            if block.kind not in kinds:
+                raise Failure(codes.INVALID_VALUE, f"the memory at 0x{address:x} ({block.kind}) has another function")
             if block.holder is not None:  # a graph has the address, until the graph itself is gone
                 block.holder.free()
                 return block
@@ -201,7 +206,7 @@ class Memory:
             Failure: hipErrorInvalidValue if the range leaves its allocation, or is no memory at all.
         """
         if address < SMALLEST_ADDRESS:
-            raise Failure(codes.INVALID_VALUE)
+            raise Failure(codes.INVALID_VALUE, "a null pointer" if not address else f"0x{address:x} is no address")
         found = self._arena.find(address)
         if found is not None and found.kind in CLOSED:
             raise Failure(codes.INVALID_VALUE, f"0x{address:x} belongs to {found.label}")

@@ -2,6 +2,7 @@
 // OUT: filtered 1024 values
 // OUT: 1024 threads counted
 // OUT: the table at its address: 1 4 9 16
+// ERR: hipMemcpyToSymbol returned hipErrorInvalidValue: 36 bytes from byte 4 on go past
 #include <hip/hip_runtime.h>
 
 #include <cmath>

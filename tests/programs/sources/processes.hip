@@ -3,6 +3,7 @@
 // OUT: of the pool: 3 + 5 * 999 = 4998
 // OUT: the child's: no new memory hipErrorInvalidValue, freed hipSuccess, freed again hipErrorInvalidValue
 // OUT: of what was mapped: 7 + 3 + 5 * 999 = 5005
+// ERR: hipFreeAsync returned hipErrorInvalidValue: nothing is allocated at 0x
 //
 // Two processes use the same device memory, by way of a handle that goes through a pipe; and what comes from a pool, by way of
 // the pool's descriptor, which the child inherits, and of data about the pointer; and memory that both have mapped, by way of

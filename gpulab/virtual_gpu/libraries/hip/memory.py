@@ -66,10 +66,9 @@ def hipFree(address: int) -> int:
     if not address:
         return 0
     block = _memory.blocks.get(address)
-    if block is None or block.kind not in _DEVICE:
-        return codes.INVALID_VALUE
     code = 0
-    if not block.pool:  # hipFree waits, since HIP 7.0 not for memory of a pool (its change log)
+    # hipFree waits, since HIP 7.0 not for memory of a pool (its change log).
+    if block is not None and block.kind in _DEVICE and not block.pool:
         _streams.wait_for_device(block.device)
         code = rt.surface(block.device)
     _memory.free(address, _DEVICE)
@@ -314,7 +313,7 @@ def _synchronous(target: int, source: int, size: int, kind: int) -> int:
     if not size or target == source:
         return 0
     if not target or not source:
-        return codes.INVALID_VALUE
+        raise Failure(codes.INVALID_VALUE, f"the {'source' if target else 'target'} is a null pointer")
     _memory.copy(target, source, size, kind, device.null_stream, waits=True)
     return rt.surface(device) if device.fault is not None else 0  # of a checked copy
 
@@ -346,7 +345,7 @@ def hipMemcpyAsync(target: int, source: int, size: int, kind: int, stream: int) 
     if not size or target == source:
         return 0
     if not target or not source:
-        return codes.INVALID_VALUE
+        raise Failure(codes.INVALID_VALUE, f"the {'source' if target else 'target'} is a null pointer")
     _memory.copy(target, source, size, kind, where)
     return 0
 
