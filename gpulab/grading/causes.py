@@ -55,10 +55,11 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
     ),
     Cause(
         "never-ends",
-        "a loop does not end",
+        "a loop does not end, or goes on for far too long",
         lambda outcome: outcome.timed_out() and not (outcome.fault is not None and outcome.fault.kind == "deadlock"),
         "The kernel was stopped after a limit of instructions that a right answer stays far below.",
-        "For each loop, find the variable that its condition tests, and the line that changes it.",
+        "For each loop, find the variable that its condition tests, and the line that changes it. How often does a "
+        "thread go through the loop, all in all?",
     ),
     Cause(
         "private-memory",
@@ -81,7 +82,8 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "the kernel wrote nothing",
         lambda outcome: outcome.fault is None and outcome.nothing_written(),
         "All outputs still hold what they held before the launch: either the body is empty, or its condition is "
-        "false for every thread.",
+        "false for every thread. Or what would be stored is not defined, as a number of 32 bits that is shifted by 32 "
+        "is not: then the compiler may leave out the store.",
         "Write the result of one element first, for example that of thread 0.",
     ),
     Cause(
@@ -163,8 +165,8 @@ VALUE_CAUSES: tuple[Cause[Outcome], ...] = (
         "all-zero",
         "where the results are wrong, they are 0",
         patterns.holds(patterns.zeros),
-        "Nothing was added up there, or what was computed became 0: a loop without a turn, a condition that is never "
-        "true, a type that cannot hold the value.",
+        "Nothing was added up there, what was computed became 0, or the 0 with which it began stayed: a loop without a "
+        "turn, a condition that is never true, a type that cannot hold the value, a maximum of numbers below 0.",
         "Take the first of these elements. Which line should have given it its value, and is that line reached?",
     ),
     Cause(
@@ -330,7 +332,8 @@ CHECKED_CAUSES: tuple[Cause[Outcome | ProgramOutcome], ...] = (
         "a barrier is not reached by all threads of the block",
         _found("barrier"),
         "At __syncthreads() each thread waits until all threads of the block have reached it.",
-        "Move it out of the condition or the loop that only some threads run.",
+        "Move it out of the condition or the loop that only some threads run, or in front of the return by which some "
+        "threads leave before it.",
     ),
     Cause(
         "deadlock",

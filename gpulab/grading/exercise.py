@@ -40,7 +40,8 @@ class Cause(Generic[Seen]):
         guard: for causes that say that threads beyond the end are not held back: the arguments that a right guard
             compares with. What was seen, or the source, has to say so too (`gpulab.grading.evidence`).
         explains: kinds of faults of checked launches ("race") that this mistake leads to, though `when` does not look
-            at the fault. A cause that explains a "timeout" comes before "a loop does not end".
+            at the fault. A cause that explains a "timeout" comes before "a loop does not end, or goes on for far too
+            long".
     """
 
     name: str

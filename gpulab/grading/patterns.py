@@ -114,11 +114,17 @@ def nearly_right(seen: Values) -> bool:
 
 
 def same_difference(seen: Values) -> bool:
-    """Are all wrong elements too large, or too small, by the same number, though different ones are wanted?"""
+    """Are all wrong elements too large, or too small, by the same number, though different ones are wanted?
+
+    If others are right, it may be a lost fraction: then that is what they have in common. And if right ones stand
+    between them, the number is not all that is wrong.
+    """
     import numpy as np
 
-    found, wanted = seen.found[seen.wrong], seen.wanted[seen.wrong]
-    if len(set(wanted.tolist())) < DIFFERENT:
+    found, wanted, places = seen.found[seen.wrong], seen.wanted[seen.wrong], np.flatnonzero(seen.wrong)
+    if len(set(wanted.tolist())) < DIFFERENT or (not seen.wrong.all() and whole_part(seen)):
+        return False
+    if places[-1] - places[0] >= len(places):
         return False
     if found.dtype.kind != "f":
         return len(set(found - wanted)) == 1

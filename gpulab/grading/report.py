@@ -214,7 +214,8 @@ def _seen_of_kernel(exercise: Exercise, outcome: Outcome) -> Iterator[VerdictRow
     for array in outcome.case.arrays:
         outside = outcome.outside(array.name)
         if outside:
-            yield VerdictRow("beside it", f"the kernel wrote {_indices(array, outside)}, but {_end(array)}")
+            extent = _end(array) if outside[-1] >= 0 else _begin(array)
+            yield VerdictRow("beside it", f"the kernel wrote {_indices(array, outside)}, but {extent}")
     for array in outcome.case.arrays:
         wrong = outcome.wrong(array.name).reshape(-1)
         if wrong.any():
@@ -256,10 +257,14 @@ def _fault_text(outcome: Outcome) -> str:
         return f"{who}{verb} a bad address ({fault.kind})" if who else f"{fault.kind} in {fault.kernel}"
     name, index = place
     array = outcome.case.array(name)
-    extent = f"{name} begins at {name}[0]" if index < 0 else _end(array)
+    extent = _begin(array) if index < 0 else _end(array)
     last = index + max(1, fault.bytes // array.data.itemsize) - 1
     elements = array.index_text(index) + (f" to {array.index_text(last)} at once" if last > index else "")
     return f"{who}{verb} {elements}, but {extent}"
+
+
+def _begin(array: Array) -> str:
+    return f"{array.name} begins at {array.name}[0]" if array.data.size else f"{array.name} has no elements"
 
 
 def _end(array: Array) -> str:

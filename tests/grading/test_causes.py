@@ -45,7 +45,7 @@ def test_the_order_of_causes() -> None:
 
 
 def test_a_cause_that_explains_a_timeout_comes_before_endless_loops() -> None:
-    """Where an exercise limits instructions, its own words say more than "a loop does not end"."""
+    """Where an exercise limits instructions, its own words say more than those of every loop."""
     found = causes.causes_of(tiny(causes=(OWN, replace(OWN, name="slow", explains=("timeout",)))))
     names = [cause.name for cause in found]
     assert names.index("slow") < names.index("never-ends") < names.index("own")

@@ -141,6 +141,30 @@ def test_each_launch_stored_what_was_there(accesses: tuple[Any, ...], rewritten:
     assert UNTOUCHED.rewritten() is False
 
 
+@pytest.mark.parametrize(
+    ("last", "size", "marks", "stored"),
+    [
+        (("a", "b"), 4, True, True),  # only the last launch has b: it stored, and b is as it was
+        (("a", "b"), 4, False, False), (("a", "b"), 2, True, False), (("a",), 4, True, False),
+    ],
+)  # fmt: skip
+def test_the_last_of_several_launches_stored_what_was_there(
+    last: tuple[str, ...], size: int, marks: bool, stored: bool
+) -> None:
+    kept = sentinel("int32", size) if marks else np.full(size, 7, "int32")
+    seen = made(output("a"), output("b", size), found={"b": kept})
+    steps = (Step("first", (1, 1, 1), (64, 1, 1), ("a",)), Step("second", (1, 1, 1), (64, 1, 1), last))
+    cost = SimpleNamespace(action="store", space="global", lanes=1)
+    records: Any = (SimpleNamespace(accesses=[cost]), SimpleNamespace(accesses=[cost]))
+    seen = replace(seen, case=replace(seen.case, steps=steps), profile=lambda: Run(seen.tight.after, launches=records))
+    assert seen.rewritten() is stored
+    assert not beside(seen, "b", 0).rewritten()
+    other = replace(seen, tight=Run({**seen.tight.after, "a": np.array([1, 1, 7, 1], "int32")}))
+    assert not replace(other, guarded=beside(seen, "a", 5).guarded).rewritten()
+    idle: Any = (records[0], SimpleNamespace(accesses=[]))
+    assert replace(seen, profile=lambda: Run(seen.tight.after, launches=idle)).rewritten() is False
+
+
 def test_what_a_mistake_would_leave() -> None:
     assert WRONG.looks_like("a", lambda case: np.array([1, 1, 7, 1]))
     assert not WRONG.looks_like("a", lambda case: np.array([1, 1, 8, 1]))

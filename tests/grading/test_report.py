@@ -161,6 +161,8 @@ def test_what_was_written_beside_arrays() -> None:
     many = beside(RIGHT, "a", 0, 1, 2, 3, 8)
     said = "the kernel wrote a[-4], a[-3], a[-2], a[-1] and 1 more, but a ends at a[3]"
     assert seen_rows(many) == [("beside it", said)]
+    before = beside(RIGHT, "a", 2, 3)
+    assert seen_rows(before) == [("beside it", "the kernel wrote a[-2], a[-1], but a begins at a[0]")]
     empty = beside(made(output("a", 0)), "a", 7)
     assert seen_rows(empty) == [("beside it", "the kernel wrote a[3], but a has no elements")]
 

@@ -76,6 +76,23 @@ def without_sign(case):
     return best_of(keys)
 
 
+def of_first_row(case):
+    """What comes out if the blocks of all rows read the first one."""
+    return np.repeat(best_of(keys_of(case))[:1], ROWS)
+
+
+def all_ones_above(o):
+    """Is each result a flipped column with ones in its whole upper half, as a negative int becomes with 64 bits?"""
+    found, n = o.found("best"), o.case.parameters["n"]
+    return o.fault is None and bool(o.wrong("best").any()) and bool((found >= np.uint64((1 << 64) - n)).all())
+
+
+def smallest(case):
+    """What comes out if the order of the values is the other way round."""
+    data = case.array("in").data
+    return best_of(pack(-1 - data, np.broadcast_to(np.arange(data.shape[1]), data.shape)))
+
+
 def index_above(case):
     data = case.array("in").data
     low = (data.view("uint32") ^ np.uint32(1 << 31)).astype("uint64")
@@ -131,6 +148,27 @@ exercise = Exercise(
     owner=lambda case, index: None,
     shown={"n": 8, "block": 64},
     causes=(
+        Cause(
+            "first-row-read",
+            "each result is that of the first row",
+            lambda o: o.looks_like("best", of_first_row),
+            "The rows lie one after the other, and blockIdx.y says which one a block has.",
+            "At which index of in does the row with the number blockIdx.y begin?",
+        ),
+        Cause(
+            "ones-above",
+            "the upper half of every key is all ones: the value is not seen any more",
+            all_ones_above,
+            "An int below 0 that becomes a number of 64 bits has ones in all upper bits, and ~i is below 0.",
+            "Of which type are the two numbers that you put together, and of which type is ~i?",
+        ),
+        Cause(
+            "smallest",
+            "the smallest element wins, not the largest",
+            lambda o: o.looks_like("best", smallest),
+            "Of a value the highest bit is flipped, and no other.",
+            "Which key is larger in your kernel: that of 1 or that of 2?",
+        ),
         Cause(
             "missing-guard",
             "threads without an element take part",

@@ -38,12 +38,13 @@ def without_last_step(case):
 
 
 def loaded_alone(o):
-    """Numbers (dwords) per block that loads with four active lanes or fewer bring, and scalar loads in loops."""
+    """Numbers (dwords) per block that loads with four active lanes or fewer bring, scalar loads in loops, and all
+    that atomic operations add."""
     launch = o.measured[-1]
     return sum(
         cost.lanes * cost.bytes / 4
         for cost in launch.accesses
-        if cost.action == "load" and cost.lanes <= 4 * cost.executed
+        if cost.action == "atomic" or (cost.action == "load" and cost.lanes <= 4 * cost.executed)
         if cost.space != "scalar" or cost.executed > 2 * launch.waves
     ) / len(o.case.array("sums").data)
 
@@ -69,11 +70,12 @@ exercise = Exercise(
     requirements=(
         limited(
             "one-after-the-other",
-            "numbers in each block that up to four lanes load while all others of their wave wait",
+            "numbers in each block that atomic operations add, or up to four lanes load while all others of their wave wait",
             loaded_alone,
             at_most=64,
             when=lambda case: case.parameters["block"] >= 256,
-            title="a tree: of a block's numbers at most 64 are loaded by instructions with four active lanes or fewer",
+            title="a tree: of a block's numbers at most 64 are loaded by instructions with four active lanes or fewer, or added "
+            "by atomic operations",
             next_step="How many additions does one thread of your kernel do at most, one after the other? In a "
             "tree it is one "
             "for each halving, and most lanes have something to do.",

@@ -110,6 +110,13 @@ exercise = Exercise(
             "Which value is never the largest, whatever the others are?",
         ),
         Cause(
+            "never-below-zero",
+            "no result is below 0, though whole windows are",
+            lambda o: o.looks_like("out", lambda case: np.maximum(case.array("out").wanted, 0)),
+            "A maximum that begins with 0 is never less than 0.",
+            "With which value does the largest begin, before the first element of the window is compared with it?",
+        ),
+        Cause(
             "number-for-nothing",
             "elements that do not exist count as a number that is larger than those at the end",
             number_at_the_ends,

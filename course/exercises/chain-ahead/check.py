@@ -89,6 +89,15 @@ exercise = Exercise(
             guard=("n",),
         ),
         Cause(
+            "element-by-element",
+            "out is stored element by element, and should be stored row by row",
+            lambda o: o.looks_like(
+                "out", lambda case: case.array("out").wanted.T.reshape(case.array("out").wanted.shape)
+            ),
+            "Row k has the elements that are reached after k links, one for each thread.",
+            "How far apart in out are the elements that one thread stores one after the other?",
+        ),
+        Cause(
             "one-too-far",
             "row k has the element that belongs to row k + 1",
             lambda o: o.looks_like("out", lambda case: rows(case, lambda k: k + 1)),

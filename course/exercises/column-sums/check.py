@@ -40,6 +40,14 @@ def running_on(case):
     return result
 
 
+def one_row_less(o):
+    """Are all sums those without the first row, or without the last one?"""
+    return any(
+        o.looks_like("sums", lambda case, part=part: case.array("m").data[part].sum(axis=0, dtype="float64"))
+        for part in (slice(1, None), slice(None, -1))
+    )
+
+
 def in_integers(case):
     """What comes out if the elements are made integers before they are added up."""
     return np.trunc(case.array("m").data).sum(axis=0, dtype="float64")
@@ -100,6 +108,13 @@ exercise = Exercise(
             lambda o: o.looks_like("sums", as_if_by_columns),
             "The matrix is stored row by row: the element below is n elements further on.",
             "Write down the indices of the first column's elements for rows = 3, n = 4.",
+        ),
+        Cause(
+            "one-row-less",
+            "the first row or the last one is left out",
+            lambda o: o.case.parameters["rows"] > 1 and one_row_less(o),
+            "The rows have the numbers 0 to rows - 1.",
+            "Which rows does your loop go through, for rows = 3?",
         ),
         Cause(
             "fractions-lost",

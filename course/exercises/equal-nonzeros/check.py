@@ -88,6 +88,12 @@ def below_zero_not_stored(case):
     return case.array("y").wanted - np.minimum(carries_missing(case), 0)
 
 
+def of_whole_shares(case):
+    """carry, if the sum of a share goes on from row to row."""
+    _, products, share = of(case)
+    return np.add.reduceat(products, np.arange(0, products.size, share))
+
+
 def ended_not_stored(o):
     """Are wrong elements of y those of rows whose last non-zero is the last one of a share, or of the matrix?"""
     offsets, products, share = of(o.case)
@@ -181,6 +187,13 @@ exercise = Exercise(
             lambda o: o.looks_like("y", below_zero_not_stored),
             "Values may be negative, and so may the sum of a row.",
             "Which numbers tell whether a row has non-zeros: its sum, or its offsets?",
+        ),
+        Cause(
+            "sum-goes-on",
+            "carry has the sums of whole shares, with the products of rows that end in them",
+            lambda o: o.looks_like("carry", of_whole_shares),
+            "A share may have the ends of several rows. Each row has a sum of its own, which begins at 0.",
+            "When the sum of a row has been stored: with what does the sum of the next row begin?",
         ),
         Cause(
             "row-not-stored",

@@ -139,7 +139,7 @@ exercise = Exercise(
             "missing-column-guard",
             "threads right of the last column work too: the guard lets them through",
             lambda o: lets_through(o, lambda x, y, w, h: x >= w and y < h),
-            "With an x of width or more the address is not outside the array: it is an element of another row, "
+            "With an x of width or more the address is mostly not outside the array: it is an element of another row, "
             "which is overwritten.",
             "Which threads does your condition let through when width is 1?",
             explains=("race",),

@@ -143,7 +143,7 @@ exercise = Exercise(
             "no-acquire",
             "the block that waits does not acquire the box",
             lambda o: unordered(o) and sides(o) == (True, False),
-            "The box in memory is new, but this block still has the lines of its own last round in its caches.",
+            "The box in memory is new, but the caches of this block may still have its lines as they were before.",
             "Which access of turn comes before the box is read?",
             explains=RACE,
         ),

@@ -41,9 +41,14 @@ def wanted(o):
 
 
 def with_header(o):
-    """The first 32 bits of the packet taken together, or the header in place of setup (its type is 2)."""
+    """The first 32 bits of the packet taken together, or the header or its type (2) in place of setup.
+
+    Who types in a 2 loads nothing of the packet's first four bytes.
+    """
     first = found(o)[0]
-    return first != wanted(o)[0] and (first == 2 or (first >> 16 == wanted(o)[0] and first & 0xFF == 2))
+    if first == wanted(o)[0] or o.fault is not None or not setup_loads(o):
+        return False
+    return first == 2 or (first >> 16 == wanted(o)[0] and first & 0xFF == 2)
 
 
 def from_sizes(o):
@@ -208,6 +213,13 @@ exercise = Exercise(
             alone(4),
             "It is the product of three sizes.",
             "At which bytes do the three sizes begin, how long is each, and what do you do with them?",
+        ),
+        Cause(
+            "dimensions-wrong",
+            "the number of dimensions is wrong, and all else is right",
+            alone(0),
+            "It is in the packet, in a field of its own: setup.",
+            "At which byte of the packet is setup, and how many bits does it have?",
         ),
         Cause(
             "not-all-written",

@@ -270,9 +270,23 @@ exercise = Exercise(
             "What must tile 1 get?",
         ),
         Cause(
+            "first-not-published",
+            "all is right, but tile 0 does not store its own step",
+            lambda o: (
+                o.fault is None
+                and o.case.grid[0] > 1
+                and o.unwritten_indices("own_steps") == (0, 1)
+                and [int(o.wrong(array.name).sum()) for array in o.case.outputs if o.wrong(array.name).any()] == [2]
+            ),
+            "Tile 0 may leave out the state 1. Its step belongs to own_steps[0] all the same.",
+            "Which of your lines does the thread of tile 0 execute, and which does it leave out?",
+        ),
+        Cause(
             "own-not-published",
             "x is right, but the tiles' own steps are not published",
-            lambda o: o.fault is None and not o.wrong("x").any() and bool(o.unwritten_indices("own_steps")),
+            lambda o: (
+                o.fault is None and not o.wrong("x").any() and any(k > 1 for k in o.unwritten_indices("own_steps"))
+            ),
             "Then each tile waits until the one before it is done: a chain, in which one late tile delays all others.",
             "What does a tile know before it has looked at any other?",
         ),

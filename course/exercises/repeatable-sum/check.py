@@ -224,9 +224,10 @@ exercise = Exercise(
         ),
         Cause(
             "rounded-later",
-            "totals are nearly right: floats were added, and rounded, before they became integers",
+            "totals are nearly right: numbers were added before each was rounded to units by itself",
             rounded_later,
-            "A sum of floats is rounded in each step, and depends on the order.",
+            "The sum of rounded numbers is not the sum of the numbers, rounded. And a sum of floats is rounded in each "
+            "step, and depends on the order.",
             "At which line does a number become an integer? Is there an addition before it?",
         ),
     ),

@@ -37,6 +37,12 @@ def bytes_stored(o):
     )
 
 
+def exchanged(case):
+    """What comes out if x and y have changed places."""
+    x, y, w = case.array("x").data, case.array("y").data, case.value("w")
+    return y + w * (x - y)
+
+
 def whole_blocks(o):
     """Does every program write its whole block, past the end of the array too?"""
     past = o.written_past("out")
@@ -102,6 +108,13 @@ exercise = Exercise(
             lambda o: (o.read_outside() or ("", -1))[1] >= o.case.parameters["n"] and not o.written_past("out"),
             "A mask of the store keeps the load from nothing: each load has its own mask.",
             "Which elements does the last program load, and which of them exist?",
+        ),
+        Cause(
+            "x-and-y-exchanged",
+            "x and y have changed places",
+            lambda o: o.looks_like("out", exchanged),
+            "With w = 0 the result is x, with w = 1 it is y.",
+            "What does your formula give for w = 0?",
         ),
         Cause(
             "number-of-the-program-left-out",

@@ -123,6 +123,10 @@ exercise = Exercise(
             pattern="float additions and multiplications",
             when=many,
             title="at least 8 additions and multiplications are executed between the load of a tile and the wait for it",
+            next_step="gpulab.trace(...).waits() has the instructions between each load and its wait. Which load could be "
+            "issued earlier, and what would hold its value until it is used? If it stands early in your source, the "
+            "compiler has moved it to where its value is used. If that is in the next iteration, let the iteration that "
+            "loads the value also store it.",
         ),
         lds_bytes(at_most=2048, title="at most two tiles in LDS: 2,048 bytes"),
     ),

@@ -102,15 +102,35 @@ def past_the_results(o):
     fault, rows, columns = o.fault, o.case.parameters["rows"], o.case.parameters["columns"]
     if fault is None or fault.kind != "out of bounds" or fault.thread is None or fault.nearest is None:
         return False
-    launch = next((each for each in o.launches if each.kernel == fault.kernel), None)
-    if launch is None or launch.grid[1:] != (1, 1) or launch.block[1:] != (1, 1):
+    launches = [each for each in o.launches if each.kernel == fault.kernel]
+    if not launches or launches[0].grid[1:] != (1, 1) or launches[0].block[1:] != (1, 1):
         return False
-    number = fault.workgroup[0] * launch.block[0] + fault.thread[0]
+    number = number_of_thread(o)
     index, lda = (fault.address - fault.nearest.address) // 4, rows + 2
-    blocks = [-(-results // launch.block[0]) for results in (rows, columns)]  # with a thread for each result
-    of_y = number >= rows and launch.grid[0] == blocks[0] and (index - number) % lda == 0
-    of_z = number >= columns and launch.grid[0] == blocks[1] and number in (index, index // lda)
-    return of_y or of_z
+    of_first = o.launches[0].kernel == fault.kernel  # the first launch is for y
+    blocks = [-(-results // launches[0].block[0]) for results in (rows, columns)]  # with a thread for each result
+    of_y = number >= rows and launches[0].grid[0] == blocks[0] and (index - number) % lda == 0
+    of_z = number >= columns and launches[0].grid[0] == blocks[1] and number in (index, index // lda)
+    return of_y or (of_z and not (of_first and len(launches) == 1))
+
+
+def number_of_thread(o):
+    """The number in the grid of the thread that was stopped."""
+    block = next(each for each in o.launches if each.kernel == o.fault.kernel).block[0]
+    return o.fault.workgroup[0] * block + o.fault.thread[0]
+
+
+def along_a_row(o):
+    """Was the thread of a row of A stopped behind A, along a row that begins `lda` elements behind the one before?"""
+    fault, rows, columns = o.fault, o.case.parameters["rows"], o.case.parameters["columns"]
+    if fault is None or fault.kind != "out of bounds" or fault.access != "read":
+        return False
+    if fault.thread is None or fault.nearest is None or fault.nearest.size != 4 * columns * (rows + 2):
+        return False
+    if not o.launches or o.launches[0].kernel != fault.kernel:
+        return False
+    number, index = number_of_thread(o), (fault.address - fault.nearest.address) // 4
+    return number < rows and 0 <= index - number * (rows + 2) < columns
 
 
 exercise = ProgramExercise(
@@ -139,7 +159,7 @@ exercise = ProgramExercise(
         Cause(
             "row-by-row",
             "the matrix is read row by row",
-            like(read=by_rows),
+            lambda o: like(read=by_rows)(o) or along_a_row(o),
             "cuBLAS uses Fortran's order: a matrix is stored column by column.",
             "Where in memory is the element to the right of a[0]?",
         ),
