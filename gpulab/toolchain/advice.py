@@ -939,6 +939,12 @@ PROGRAM_RULES: tuple[Rule, ...] = (
         "A kernel is launched with a grid and a block: {0}<<<blocks, threads>>>(arguments);",
     ),
     Rule(
+        "launch in Python's form",
+        r"subscript of pointer to function type",
+        "kernel[grid, block](arguments) is how Python launches a kernel. In C++: "
+        "kernel<<<blocks, threads>>>(arguments);",
+    ),
+    Rule(
         "ignored error",
         r"ignoring return value of type 'hipError_t'",
         "This call tells by its result whether it failed. Check it: if (call != hipSuccess) ..., or a macro that does.",

@@ -615,3 +615,8 @@ def test_a_program_that_lacks_a_header_of_c(name: str, header: str) -> None:
     found = advice.find(f"use of undeclared identifier '{name}'", f"  {name}(3);", "int main() {}", program=True)
     assert found == f"{name} needs its header: #include <{header}>"
     assert "header" not in advice.find("use of undeclared identifier 'printg'", "", "int main() {}", program=True)
+
+
+def test_a_launch_in_pythons_form_in_a_program() -> None:
+    found = advice.find("subscript of pointer to function type 'void (int *)'", " f[1,1](x);", "", program=True)
+    assert "kernel<<<blocks, threads>>>(arguments)" in found
