@@ -245,12 +245,14 @@ class Outcome:
     def rewritten(self) -> bool:
         """Did each launch store to memory, though all arrays hold what they held before? Or the last one of several,
         though the outputs that no other launch has do, and the other ones are right?"""
-        if self.profile is None or self.weak is not None or not self.measured:
+        if self.profile is None or self.weak is not None:
             return False
         last = self._of_last_launch()
         if self._kept(last) and not any(self.wrong(one.name).any() for one in self.case.outputs if one not in last):
-            return _stored(self.measured[-1])
-        return self.nothing_written() and self._kept(self.case.arrays) and all(map(_stored, self.measured))
+            return bool(self.measured) and _stored(self.measured[-1])
+        if not self.nothing_written() or not self._kept(self.case.arrays):
+            return False
+        return bool(self.measured) and all(map(_stored, self.measured))
 
     def _of_last_launch(self) -> tuple[Array, ...]:
         """The outputs that the last of several launches has, and no other."""

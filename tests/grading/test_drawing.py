@@ -138,6 +138,15 @@ def test_drawn_cases_keep_to_the_exercise(id):
         assert [one.data.tobytes() for one in case.arrays] == [two.data.tobytes() for two in twice.arrays]
 
 
+def test_a_scan_is_drawn_for_as_many_blocks_as_are_known():
+    """More blocks read more sums of others: an answer within the limit of lines went over it with nine blocks."""
+    exercise = load("scan-many-blocks")
+    known = {(case["block"], case["blocks"]) for case in exercise.cases}
+    found = [parameters for seed in ("a", "b", "4711") for parameters, _ in drawn(exercise, seed)]
+    assert found
+    assert {(each["block"], each["blocks"]) for each in found} <= known
+
+
 def test_data_are_drawn_too():
     exercise = load("saxpy-guard")
     parameters = {"n": 100, "block": 64, "spare blocks": 0}

@@ -91,6 +91,13 @@ exercise = Exercise(
             "Is there a function that rounds, or a variable that is an integer, between the formula and the store?",
         ),
         Cause(
+            "without-sign",
+            "temperatures below 0 are taken for numbers of four billion",
+            lambda o: computed(o, lambda c: np.where(c < 0, c + 2**32, c) * 1.8 + 32),
+            "An int below 0 that becomes an unsigned is larger than every int.",
+            "Of which type is each variable that holds a temperature?",
+        ),
+        Cause(
             "order-of-operations",
             "32 is added before the multiplication",
             lambda o: computed(o, lambda c: (c + 32) * 1.8),

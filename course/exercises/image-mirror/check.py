@@ -107,6 +107,13 @@ exercise = Exercise(
     requirements=(work_shared(),),
     causes=(
         Cause(
+            "rows-exchanged-too",
+            "the rows are in the other order, too: the image is turned by half a turn",
+            lambda o: o.looks_like("out", lambda case: case.array("in").data[::-1, ::-1]),
+            "Every row stays where it is. Only within a row left and right are exchanged.",
+            "In which row does the pixel stand that your kernel writes for column 0 of row 0?",
+        ),
+        Cause(
             "swapped-axes",
             "x and y are exchanged: x counts rows where it should count columns",
             lambda o: o.looks_like("out", swapped),

@@ -9,7 +9,7 @@ from gpulab.grading.exercise import Cause, Exercise, Requirement, power_of_two
 from gpulab.grading.requirements import memory_lines, writers
 from gpulab.grading.sources import code_only
 
-LARGE = 4000
+LARGE = 5000
 WAITS = ("deadlock", "timeout")
 
 
@@ -102,7 +102,7 @@ exercise = Exercise(
         {"n": 500, "block": 64, "blocks": 3, "zeros": 150},
     ),
     promises=(power_of_two("block"),),
-    kept=("block", "zeros"),
+    kept=("block", "blocks", "zeros"),  # more blocks read more sums of others, which is no mistake
     smallest={"n": 1, "block": 64, "blocks": 2, "zeros": 0},
     owner=lambda case, index: None,
     shown={"n": 100, "block": 64, "blocks": 2, "zeros": 0},

@@ -225,6 +225,13 @@ exercise = Exercise(
             "the joined part a head?",
         ),
         Cause(
+            "smallest",
+            "the smallest element of the segment so far is stored, not the largest",
+            lambda o: o.looks_like("out", lambda case: -running(-case.array("in").data, begins(case))),
+            "Two numbers of a segment are joined to the larger one.",
+            "What comes out for two elements, 1 and 2, in a segment?",
+        ),
+        Cause(
             "elements-left-out",
             "elements of the segment are left out",
             too_small,
