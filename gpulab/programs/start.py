@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 from gpulab.programs import touches
 
 _MOST_LAUNCHES = 40  # of a profile's table
+_MOST_REASONS = 20  # why calls failed
 INSTRUCTION_LIMIT = 1 << 33
 """Wave instructions after which a wave is stopped, unless GPULAB_INSTRUCTION_LIMIT says otherwise: about a minute of
 one wave. Kernels of a lesson are stopped after 2 ** 29; but programs wait in kernels, and count in one thread."""
@@ -150,6 +151,7 @@ class _Process:
         self._records: Any = None
         self._callbacks: list[Any] = []
         self._repeated: dict[tuple[object, ...], tuple[str, int]] = {}
+        self._reasons: set[tuple[str, str, str]] = set()
         hosting.install(self.fault, self.failure, guarded=not _flag("GPULAB_LARGE_BAR"))
         self._open = contextlib.ExitStack()
         if checked:
@@ -185,11 +187,16 @@ class _Process:
         _say(text)
 
     def failure(self, call: str, name: str, reason: str) -> None:
-        """Say why a call failed, where its code alone does not tell; each reason once."""
+        """Say why a call failed, where its code alone does not tell; each reason once, and so many at the most."""
         place = (call, name, reason)
-        if place not in self._repeated:
-            self._repeated[place] = "", 1
-            _say(f"gpulab: {call} returned {name}: {reason.rstrip('.')}.")
+        if place in self._reasons or len(self._reasons) > _MOST_REASONS:
+            return
+        self._reasons.add(place)
+        _say(
+            f"gpulab: {call} returned {name}: {reason.rstrip('.')}."
+            if len(self._reasons) <= _MOST_REASONS
+            else "gpulab: why further calls failed is not said."
+        )
 
     def watch(self, library: ctypes.CDLL) -> None:
         """Have `end` called when the process ends: after the program's own destructors, or by a fatal signal."""

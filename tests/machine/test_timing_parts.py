@@ -11,6 +11,7 @@ import struct
 
 import pytest
 
+import gpulab
 from gpulab import architectures
 from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
@@ -720,3 +721,43 @@ def test_a_wait_is_for_what_its_counter_counts(arch, access, wait, others):
 
 
 LATE = unit.Cost(latency=(100.0,) * 5)
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("columns", [2048, 2064, 2080, 2112])
+def test_lines_that_workgroups_in_a_row_share_are_read_once_wherever_the_sample_lies(arch: str, columns: int) -> None:
+    """A copy by columns: blocks of 64 rows and 4 columns, of which 8 in y use a line of 128 bytes. On gfx942 these all
+    run on one die, as 32 blocks in x are a multiple of its 8 dies. So memory gives each line about once. Where the
+    middle of the grid lies in these groups of 8 depends on the number of columns."""
+    source = """__global__ void copy(int width, const float* in, float* out) {
+        int y = blockIdx.x * blockDim.x + threadIdx.x, x = blockIdx.y * blockDim.y + threadIdx.y;
+        if (x < width) out[y * width + x] = in[y * width + x];
+    }"""
+    with gpulab.using(f"virtual:{arch}"):
+        copy = gpulab.compile(source)["copy"]
+        one, other = gpulab.zeros(2048 * columns), gpulab.zeros(2048 * columns)
+        with gpulab.profile("FETCH_SIZE") as run:
+            copy[(32, columns // 4), (64, 4)](columns, one, other)
+        one.free()
+        other.free()
+    assert run[0].sampled is not None
+    assert run.metric("FETCH_SIZE") * 1024 == pytest.approx(4 * 2048 * columns, rel=0.05)
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize("grid", [(8, 2), (9, 4), (64, 4)])
+def test_memory_gives_what_all_blocks_of_a_row_read_once(arch: str, grid: tuple[int, int]) -> None:
+    """Each row of blocks reads 64 KiB of its own, each block all of it: also where the sample is the whole grid."""
+    source = """__global__ void all(const float* in, float* out) {
+        float sum = 0;
+        for (int i = threadIdx.x; i < 16384; i += 64) sum += in[blockIdx.y * 16384 + i];
+        out[(blockIdx.y * gridDim.x + blockIdx.x) * 64 + threadIdx.x] = sum;
+    }"""
+    with gpulab.using(f"virtual:{arch}"):
+        kernel = gpulab.compile(source)["all"]
+        with gpulab.profile() as run:
+            kernel[grid, 64](gpulab.zeros(16384 * grid[1]), gpulab.zeros(64 * grid[0] * grid[1]))
+        table = run.roofline().table
+    roof, amount = table.columns.index("roof"), table.columns.index("MB")
+    (read,) = (row[amount] for row in table.rows if row[roof] in ("HBM3 bandwidth", "GDDR6 bandwidth"))
+    assert read == pytest.approx(0.065536 * grid[1], rel=0.02)

@@ -46,7 +46,7 @@ def process(*late: Fault, writer: Writer | None = None, tells: bool = False, lau
     made: Any = object.__new__(start._Process)
     made._hosting = SimpleNamespace(finish=lambda: list(late), transfers=lambda: ("transfer",))
     made._writer, made._ended, made._records, made._tells = writer, False, Records(launches), tells
-    made._callbacks, made._repeated = [], {}
+    made._callbacks, made._repeated, made._reasons = [], {}, set()
     return made
 
 
@@ -96,6 +96,15 @@ def test_reasons_of_failed_calls(capfd: pytest.CaptureFixture[str]) -> None:
     )
     running.end()
     assert capfd.readouterr().err == ""  # a reason is no fault
+
+
+def test_no_more_than_twenty_reasons_of_failed_calls(capfd: pytest.CaptureFixture[str]) -> None:
+    running = process()
+    for number in range(30):
+        running.failure("hipFree", "hipErrorInvalidValue", f"nothing is allocated at {number}")
+    *lines, last = capfd.readouterr().err.splitlines()
+    assert [line.rsplit(" ", 1)[1] for line in lines] == [f"{number}." for number in range(20)]
+    assert last == "gpulab: why further calls failed is not said."
 
 
 def test_a_profile_on_standard_error(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

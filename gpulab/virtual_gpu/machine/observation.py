@@ -1,8 +1,9 @@
 """What the memory accesses of a launch did: `Caches` is a device's modelled caches, `Observer` one kernel's accesses.
 
-native/observe.c and record.c do the work; here its structures are filled and read. A profiled launch is observed as a whole, up to
-as many accesses, and lines followed through the caches, as `PROFILED` says; an access with a new pattern of addresses
-counts as one more for each lane of the wave there, as it takes so much longer. Every launch begins with empty caches.
+native/observe.c and record.c do the work; here their structures are filled and read. A profiled launch is observed
+as a whole, up to as many accesses, and lines followed through the caches, as `PROFILED` says; an access with a new
+pattern of addresses counts as one more for each lane of the wave there, as it takes so much longer. Every launch begins
+with empty caches.
 docs/counters.md has the rules of banks, lines and caches with their sources.
 
 Of every launch, profiled or not, a sample is recorded, from which its time is modelled (sample.py): `box` says which

@@ -303,11 +303,32 @@ def _shares(levels: _Levels, seen: Seen, flows: Sequence[sample.Flow]) -> list[f
     return found
 
 
+def _in_line(seen: Seen, flow: sample.Flow, earlier: Sequence[sample.Earlier]) -> Sequence[sample.Earlier]:
+    """Who used lines last, corrected where workgroups share lines along one direction alone. Those in the middle of the
+    sample are too few to say how many share a line with the nearest before them: all pairs of the sample say that. If n
+    in a row share a line, n - d of n do so with the one d before them."""
+    along = {d for each in earlier for d in range(3) if each.offset[d]}
+    if len(along) != 1 or any(min(each.offset) < 0 for each in earlier):
+        return earlier
+    (direction,) = along
+    if seen.recorded.size[direction] == seen.grid[direction]:  # all of them are there
+        return earlier
+    nearest = min(earlier, key=lambda each: each.offset[direction])
+    step, (next_one, *_) = nearest.offset[direction], flow.sharing[direction]
+    part = flow.sharing[direction][step.bit_length() - 1] if step in (1, 2, 4, 8) else None
+    if next_one is not None and next_one >= 0.5:
+        part = max(1 - step * (1 - next_one), 0.0)
+    if part is None:
+        return earlier
+    left = (1 - part) / (1 - nearest.part) if nearest.part < 1 else 0.0
+    return [nearest._replace(part=part), *(one._replace(part=one.part * left) for one in earlier if one is not nearest)]
+
+
 def _before(level: _Around, seen: Seen, flow: sample.Flow) -> list[tuple[float, float]]:
     """(workgroups of the level from one to the next that uses a line, the part of a workgroup's lines that has one)."""
     grid, size = seen.grid, seen.recorded.size
     found = []
-    for offset, part in flow.earlier[level.stride > 1]:
+    for offset, part in _in_line(seen, flow, flow.earlier[level.stride > 1]):
         x, y, z = offset
         apart = (x + grid[0] * (y + grid[1] * z)) / level.stride
         for along, whole, inside in zip(offset, grid, size, strict=True):
