@@ -148,7 +148,11 @@ exercise = Exercise(
         Cause(
             "ticket-not-used",
             "no block looks at the ticket that it has drawn",
-            lambda o: o.fault is None and o.weak is not None and not ticket_returned(o),
+            lambda o: (
+                o.fault is None
+                and not ticket_returned(o)
+                and (o.weak is not None or (bool(o.wrong("out").any()) and not o.untouched("out").all()))
+            ),
             "The totals are right only if the blocks draw their tickets in the order of their numbers. Nothing "
             "promises that order: the block with the highest number may be done first.",
             "What does the atomic operation on done return, and which block gets the highest number?",
