@@ -11,6 +11,7 @@ import math
 import random
 import re
 import struct
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -664,13 +665,45 @@ CONSTANTS = {
     "F": {
         "INF": 0x7F800000, "NAN": 0x7FFFFFFF, "MIN_DENORM": 1, "MAX_NORMAL": 0x7F7FFFFF, "NEG_ZERO": 1 << 31,
     },
-    "": {"INF": 0x7FF << 52, "NAN": 0xFFF8 << 48},
+    "": {"INF": 0x7FF << 52, "NAN": 0xFFF8 << 48, "MIN_DENORM": 1, "NEG_ZERO": 1 << 63},
 }  # fmt: skip
-"""Bits of what has no name in Python's module math: IEEE 754; the NaNs are those of HIP's header."""
-NUMBERS = {
-    "ZERO": 0.0, "ONE": 1.0, "SQRT_HALF": math.sqrt(0.5), "SQRT_TWO": math.sqrt(2), "PI": math.pi, "PIO2": math.pi / 2,
-    "PIO4": math.pi / 4, "2PI": math.tau, "LN2": math.log(2), "L2E": 1 / math.log(2),
-}  # fmt: skip
+"""Bits of what is no number of mathematics: IEEE 754; the NaNs are those of HIP's header."""
+
+
+def numbers(suffix: str) -> dict[str, Decimal]:
+    """The others, to 50 digits. _HI is one as its type has it, _LO what that lacks."""
+    with localcontext(prec=50):
+        half, one, two, ten = Decimal("0.5"), Decimal(1), Decimal(2), Decimal(10)
+        pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+        found = {
+            "ZERO": Decimal(0), "ONE": one, "SQRT_HALF": half.sqrt(), "SQRT_TWO": two.sqrt(), "PI": pi, "PIO2": pi / 2,
+            "PIO4": pi / 4, "2PI": 2 * pi, "LN2": two.ln(), "L2E": 1 / two.ln(), "THIRD": one / 3, "3PIO4": 3 * pi / 4,
+            "2_OVER_PI": 2 / pi, "L2T": ten.ln() / two.ln(), "LG2": two.log10(), "LGE": one.exp().log10(),
+            "LNT": ten.ln(), "LNPI": pi.ln(), "TWO_TO_23": two**23,
+        }  # fmt: skip
+        if suffix:
+            found |= {
+                "SQRT_2_OVER_PI": (2 / pi).sqrt(), "TWO_TO_M126": two**-126, "TWO_TO_126": two**126,
+                "TWO_TO_24": two**24, "TWO_TO_31": two**31, "TWO_TO_32": two**32,
+                "NORM_HUGE": (2 - two**-23) * two**127, "REMQUO_BITS": Decimal(3), "REMQUO_MASK": Decimal(7),
+                "TRIG_PLOSS": Decimal(105615),
+            }  # fmt: skip
+        else:
+            found |= {
+                "TWOTHIRD": two / 3, "SQRT_2PI": (2 * pi).sqrt(), "SQRT_PIO2": (pi / 2).sqrt(),
+                "SQRT_2OPI": (2 / pi).sqrt(), "TRIG_PLOSS": two**31, "DBL2INT_CVT": two**52 + two**51,
+                "TWO_TO_M54": two**-54, "TWO_TO_M1022": two**-1022,
+            }  # fmt: skip
+            found |= {f"LN2_X_{times}": times * two.ln() for times in (1024, 1025, 1075)}
+            found |= {f"LG2_X_{times}": times * two.log10() for times in (1024, 1075)}
+            found |= {f"TWO_TO_{power}": two**power for power in (52, 53, 54)}
+        names = ("SQRT_HALF",) if suffix else (
+            "SQRT_HALF", "PIO4", "PIO2", "PI", "SQRT_2PI", "SQRT_PIO2", "L2E", "LG2", "LGE", "LN2", "LNT"
+        )  # fmt: skip
+        for name in names:
+            rounded = float(np.float32(float(found[name]))) if suffix else float(found[name])
+            found |= {f"{name}_HI": found[name], f"{name}_LO": found[name] - Decimal(rounded)}
+        return found
 
 
 @pytest.mark.full
@@ -679,7 +712,8 @@ NUMBERS = {
 def test_mathematical_constants(arch: str, suffix: str) -> None:
     """Every constant of hip/hip_math_constants.h is the number of its name, rounded to its type."""
     type, number, word = ("float", "float32", "uint32") if suffix else ("double", "float64", "uint64")
-    wanted = {name: int(np.array(value, number).view(word)) for name, value in NUMBERS.items()} | CONSTANTS[suffix]
+    bits = {name: int(np.array(float(value), number).view(word)) for name, value in numbers(suffix).items()}
+    wanted = bits | CONSTANTS[suffix]
     header = (INCLUDE / "hip" / "hip_math_constants.h").read_text()
     there = re.findall(r"#define HIP_(\w+?)_F\b" if suffix else r"#define HIP_(?!\w+_F\b)(\w+)", header)
     assert sorted(there) == sorted(wanted)
