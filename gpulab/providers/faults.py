@@ -239,8 +239,9 @@ _NO_LDS_HINT = (
 )
 
 _WAITING_HINT = (
-    "see what sets the value that the loop waits for; a checked launch (`with gpulab.checked():`, of a program "
-    "GPULAB_CHECKED=1) says who waits for whom. Lanes of one wave cannot wait for each other."
+    "see what sets the value that the loop waits for. A checked launch says who waits for whom: write it into a block "
+    "`with gpulab.checked():`, or run a whole program with GPULAB_CHECKED=1. Lanes of one wave cannot wait for each "
+    "other."
 )
 
 _BLOCKS_HINT = (

@@ -150,4 +150,4 @@ def test_a_loop_that_waits_within_a_wave_is_named(arch: str, monkeypatch: pytest
                 module[name][1, 64](gpulab.zeros(4, "int32"))
             assert str(error.value).startswith(said)
             waits = "does nothing but read the same memory, until a value ends it" in str(error.value)
-            assert (waits, "GPULAB_CHECKED=1) says who waits for whom" in str(error.value)) == (name != "counts",) * 2
+            assert (waits, "A checked launch says who waits for whom" in str(error.value)) == (name != "counts",) * 2
