@@ -58,12 +58,12 @@ READY = """
   return session?.isReady && session.session?.kernel?.status === "idle" ? "ready" : null;
 }
 """
-# What was not saved is thrown away without a question.
+# What was not saved is thrown away without a question, also what changes while the kernel ends.
 CLOSE = """
 async () => {
   const shown = window.jupyterapp.shell.currentWidget;
-  shown.context.model.dirty = false;
   await shown.context.sessionContext.shutdown();
+  shown.context.model.dirty = false;
   shown.close();
 }
 """

@@ -132,6 +132,26 @@ def test_lesson_in_jupyterlab(
     opened["lessons"] = page
 
 
+CHANGED_AT_THE_END = """
+() => {
+  const context = window.jupyterapp.shell.currentWidget.context;
+  const session = context.sessionContext;
+  const shutdown = session.shutdown.bind(session);
+  session.shutdown = async () => { await shutdown(); context.model.dirty = true; };
+}
+"""
+
+
+def test_a_notebook_that_changes_while_its_kernel_ends_is_closed_without_a_question(
+    clean: Lab, browser_gallery: galleries.Gallery
+) -> None:
+    """As an output does that arrives late on a busy machine."""
+    page = clean.open(browser_gallery, LESSONS[0].name)
+    page.evaluate(CHANGED_AT_THE_END)
+    clean.show(page, LESSONS[0].name)
+    page.context.close()
+
+
 def test_instruments_are_accessible_and_readable_in_both_themes(clean: Lab, tour: Page) -> None:
     for theme in ("dark", "light"):
         clean.theme(tour, theme)
