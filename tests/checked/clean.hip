@@ -1254,3 +1254,57 @@ __global__ void seqlock(int* seq, int* data) {
     data[4 + blockIdx.x] = a + b;
   }
 }
+
+//@ clean block=128
+__global__ void even_lanes_of_one_wave_and_odd_ones_of_another(float* out) {
+  __shared__ float tile[64];
+  int t = threadIdx.x;
+  if (t % 2 == t / 64) tile[t % 64] = t;
+  __syncthreads();
+  out[t] = tile[t % 64];
+}
+
+//@ clean block=64 grid=2 args=r64
+__global__ void even_lanes_of_one_block_and_odd_ones_of_another(float* x) {
+  if (threadIdx.x % 2 == blockIdx.x) x[threadIdx.x] += 1;
+}
+
+//@ clean block=128 args=z64,z64
+__global__ void what_nobody_read_changes_among_zeros(float* x, float* y) {
+  int t = threadIdx.x;
+  if (t < 63) y[t] = x[t];
+  if (t >= 64) x[t - 64] = t == 127;
+}
+
+//@ clean block=64
+__global__ void zeros_and_ones_to_all_lanes(float* out) {
+  __shared__ float tile[64];
+  int t = threadIdx.x;
+  if (t % 2 == 0) tile[t] = 0;
+  else tile[t] = 1;
+  __syncthreads();
+  out[t] = tile[63 - t];
+}
+
+//@ clean block=64 args=e64,z64
+__global__ void even_and_odd_lanes_fill_memory(float* x, float* y) {
+  int t = threadIdx.x;
+  if (t % 2 == 0) x[t] = 0;
+  else x[t] = 1;
+  __syncthreads();
+  if (t % 8 != 3) y[t] = x[t ^ 1] + x[t];
+}
+
+//@ clean block=128 args=z64,z64
+__global__ void what_changed_among_zeros_is_not_read(float* x, float* y) {
+  int t = threadIdx.x;
+  if (t < 64) x[t] = t == 63;
+  else if (t < 127) y[t - 64] = x[t - 64];
+}
+
+//@ clean block=128 grid=40 args=r5200,z5200
+__global__ void behind_the_last_of_three_neighbours(float* x, float* y) {
+  int t = threadIdx.x, first = 130 * blockIdx.x;
+  if (t < 64) y[first + t] = x[first + t] + x[first + t + 1] + x[first + t + 2];
+  else x[first + t + 2] = 0;
+}

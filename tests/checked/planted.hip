@@ -869,3 +869,71 @@ __global__ void dynamic_lds_short(float* out) {
 __global__ void null_offset(float* a, int n) {
   a[n + threadIdx.x] = 1;  // <1>
 }
+
+// ---- some lanes of a chunk, stores that change some lanes' memory, lanes that read cells of the next ones
+
+//@ race block=128 text=shared
+__global__ void odd_lanes_of_two_waves(float* out) {
+  __shared__ float tile[64];
+  int t = threadIdx.x;
+  if (t % 2) tile[t % 64] = t;  // <1>
+  __syncthreads();
+  out[t] = t % 2 ? tile[t % 64] : 0;
+}
+
+//@ race block=64 grid=2 args=z64
+__global__ void odd_lanes_of_two_blocks(float* out) {
+  if (threadIdx.x % 2) out[threadIdx.x] = blockIdx.x + 1;  // <1>
+}
+
+//@ race block=128 args=z64,z64
+__global__ void one_of_many_zeros_changes(float* x, float* y) {
+  int t = threadIdx.x;
+  if (t < 64) y[t] = x[t];  // <1>
+  else x[t - 64] = t == 100;  // <2>
+}
+
+//@ race block=128 args=z64,z64
+__global__ void one_of_some_zeros_changes(float* x, float* y) {
+  int t = threadIdx.x;
+  if (t % 8 == 7) return;
+  if (t < 64) y[t] = x[t];  // <1>
+  else x[t - 64] = t == 100;  // <2>
+}
+
+//@ never-written block=64
+__global__ void zeros_to_even_lanes_alone(float* out) {
+  __shared__ float tile[64];
+  int t = threadIdx.x;
+  if (t % 2 == 0) tile[t] = 0;
+  __syncthreads();
+  out[t] = tile[t];  // <1>
+}
+
+//@ race block=128 grid=40 args=r5200,z5200
+__global__ void last_of_three_neighbours(float* x, float* y) {
+  int t = threadIdx.x, first = 130 * blockIdx.x;
+  if (t < 64) y[first + t] = x[first + t] + x[first + t + 1] + x[first + t + 2];  // <1>
+  else x[first + t + (blockIdx.x % 16 == 3 ? 1 : 2)] = 0;  // <2>
+}
+
+//@ race block=128 grid=40 args=r5200,z5200 text=(32,
+__global__ void first_who_reads_the_last_of_three_neighbours(float* x, float* y) {
+  int t = threadIdx.x, first = 130 * blockIdx.x;
+  if (t < 64) y[first + t] = x[first + t] + x[first + t + 1] + x[first + t + 2];  // <1>
+  else x[first + t + (blockIdx.x % 16 == 3 ? -30 : 2)] = 0;  // <2>
+}
+
+//@ race block=256 args=r256
+__global__ void neighbours_in_place(float* x) {
+  int t = threadIdx.x;
+  if (t > 0 && t < 255) x[t] = x[t - 1] + x[t] + x[t + 1];  // <1>
+}
+
+//@ never-written block=64 args=e64,z64
+__global__ void even_lanes_fill_memory(float* x, float* y) {
+  int t = threadIdx.x;
+  if (t % 2 == 0) x[t] = t;
+  __syncthreads();
+  y[t] = x[t];  // <1>
+}

@@ -30,6 +30,8 @@ static inline int any(Full v) {
   return __builtin_reduce_or((Full)(v != 0)) != 0;
 }
 
+static inline u64 all_lanes(u32 lanes) { return ~0ull >> (64 - lanes); }
+
 static inline Check *check_of(const Launch *launch) { return launch->checker; }
 static inline CheckedGroup *group_at(Check *c, u64 slot) { return (CheckedGroup *)(c->groups + slot * c->group_bytes); }
 static inline CheckedWave *waves_of(CheckedGroup *g) { return (CheckedWave *)(g + 1); }

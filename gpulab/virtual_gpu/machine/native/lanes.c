@@ -35,11 +35,27 @@ static inline u32 own_values(Wide v) {
 #endif
 }
 
+/* As many cells from `cell` on that are read, each by the access that its lane of `epochs` names. Gives those where that
+   needs a closer look. */
+INLINE Wide read_row(int in_lds, View v, u32 mine, u64 cell, Wide epochs) {
+  u32 *write = v.write + cell, *read = v.read + cell, *other = v.other + cell;
+  Wide limit = wide(v.old), w = *(const WideCells *)write, r = *(const WideCells *)read;
+  Wide wrong = (Wide)((w > limit) & (w < wide(mine)));
+  if (in_lds) wrong |= (Wide)(w <= wide(v.unset));
+  Wide renew = (Wide)(r < wide(mine));
+  if (some(renew)) {
+    Wide keep = renew & (Wide)(r > limit);
+    if (some(keep)) *(WideCells *)other = (*(const WideCells *)other & ~keep) | (r & keep);
+    *(WideCells *)read = (r & ~renew) | (epochs & renew);
+  }
+  return wrong;
+}
+
 /* Plain reads by all lanes of a wave: chunks of consecutive elements at once, of others each address once. Returns the
    chunks of eight lanes that need a closer look, one bit each. */
-INLINE u32 patterns(int in_lds, u32 mine_, View v, u32 bytes, u32 size,
+INLINE u32 patterns(int in_lds, u32 mine, View v, u32 bytes, u32 size,
                                                           const u32 *table, u32 epoch, u64 base, const u32 *low) {
-  const Wide step = *(const WideCells *)count_up * bytes, mine = wide(mine_), limit = wide(v.old), from = wide(v.unset);
+  const Wide number = *(const WideCells *)count_up, step = number * bytes;
   const u32 k = bytes >> v.shift, inside = (1u << v.shift) - 1;
   u32 left = 0, nowhere;
   Wide before = {0};
@@ -56,21 +72,24 @@ INLINE u32 patterns(int in_lds, u32 mine_, View v, u32 bytes, u32 size,
         continue;
       }
       u64 cell = offset >> v.shift;
-      u32 *write = v.write + cell, *read = v.read + cell, *other = v.other + cell;
       Wide wrong = {0};
-      for (u32 i = 0; i < LANES * k; i += LANES) {
-        Wide w = *(const WideCells *)(write + i), r = *(const WideCells *)(read + i);
-        wrong |= (Wide)((w > limit) & (w < mine));
-        if (in_lds) wrong |= (Wide)(w <= from);
-        Wide renew = (Wide)(r < mine);
-        if (some(renew)) {
-          Wide keep = renew & (Wide)(r > limit);
-          if (some(keep)) *(WideCells *)(other + i) = (*(const WideCells *)(other + i) & ~keep) | (r & keep);
-          *(WideCells *)(read + i) = (r & ~renew) | ((*(const WideCells *)(table + i) + wide(epoch + chunk)) & renew);
-        }
-      }
+      for (u32 i = 0; i < LANES * k; i += LANES)
+        wrong |= read_row(in_lds, v, mine, cell + i, *(const WideCells *)(table + i) + wide(epoch + chunk));
       if (some((Wide)(wrong != 0))) left |= (LANES == 16 ? 3u : 1u) << (chunk >> 3);
       continue;
+    }
+    if (k > 1 && k <= LANES && !some((Wide)(here != (number << v.shift) + low[chunk]))) {
+      /* Each lane begins one cell behind the one before, as in stencils. A cell is its first reader's. */
+      u64 offset = low[chunk] + base, total = (u64)(LANES + k - 1) << v.shift;
+      if (offset <= v.size - total && total <= v.size && !(offset & inside) &&
+          !(v.bits && !bits_full(v.bits, offset, total))) {
+        u64 cell = offset >> v.shift;
+        Wide first = (number - (k - 1)) & (Wide)(number >= wide(k - 1));
+        Wide wrong = read_row(in_lds, v, mine, cell, first + wide(epoch + chunk));
+        wrong |= read_row(in_lds, v, mine, cell + k - 1, number + wide(epoch + chunk));
+        if (some((Wide)(wrong != 0))) left |= (LANES == 16 ? 3u : 1u) << (chunk >> 3);
+        continue;
+      }
     }
     u32 own = own_values(here);
     if (!in_lds && __builtin_popcount(own) > LANES / 2) /* else each lane would wait for memory by itself */
@@ -87,7 +106,7 @@ INLINE u32 patterns(int in_lds, u32 mine_, View v, u32 bytes, u32 size,
       }
       u32 *write = v.write + cell, *read = v.read + cell, *other = v.other + cell;
       if (k == 4) {
-        Four w = *(const FourCells *)write, r = *(const FourCells *)read, m = (Four){0} + mine_, l = (Four){0} + v.old;
+        Four w = *(const FourCells *)write, r = *(const FourCells *)read, m = (Four){0} + mine, l = (Four){0} + v.old;
         Four wrong = (Four)((w > l) & (w < m)), renew = (Four)(r < m);
         if (in_lds) wrong |= (Four)(w <= (Four){0} + v.unset);
         if (__builtin_reduce_or(renew)) {
@@ -98,8 +117,8 @@ INLINE u32 patterns(int in_lds, u32 mine_, View v, u32 bytes, u32 size,
         bad = __builtin_reduce_or(wrong) != 0;
       } else for (u32 i = 0; i < k; i++) {
         u32 w = write[i], r = read[i];
-        bad |= ((w > v.old) & (w < mine_)) | (in_lds & (w <= v.unset));
-        if (r < mine_) {
+        bad |= ((w > v.old) & (w < mine)) | (in_lds & (w <= v.unset));
+        if (r < mine) {
           *(r > v.old ? other + i : &nowhere) = r; /* no branch: which it is cannot be foreseen */
           read[i] = epoch + lane;
         }

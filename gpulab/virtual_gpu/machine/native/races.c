@@ -70,7 +70,7 @@ static int race(Check *c, Wave *wave, u32 access, u32 lane, u64 address, u32 epo
   return finished(c, wave->thread);
 }
 
-/* Whether an unordered pair of accesses is a race: `role` of the present one, `epoch` of the earlier one. */
+/* Whether a pair of accesses would be a race without an order: the present one, and the one that left `epoch`. */
 static int conflicting(Check *c, u32 access, u32 epoch) {
   const Role *roles = c->roles;
   u32 earlier = c->log[epoch >> EVENT_SHIFT];
@@ -79,6 +79,12 @@ static int conflicting(Check *c, u32 access, u32 epoch) {
   if (!((mine | its) & ROLE_NARROW)) return 0;
   const Segment *s = segment_of(c, epoch);
   return s && s->group != c->my_group;
+}
+
+/* Whether the access that left `epoch` and the present one are a race. What costs less is asked first: the accesses,
+   then their order. */
+static int unordered(Check *c, u32 access, u32 epoch) {
+  return conflicting(c, access, epoch) && !happens_before(c, epoch);
 }
 
 /* What the wave learns from a cell that it uses with an atomic operation. */
@@ -143,15 +149,21 @@ u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec) {
   return 0;
 }
 
-/* The cells of `n` granules from `cell` on that consecutive lanes read; `k` cells each, `first` the first lane. */
-static inline int read_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n, const u32 *lanes, u32 epoch, u32 old,
-                             u32 unset, int *missing) {
+/* For eight cells, whether the lanes that they belong to are in `mask`. (They never lie across lane 32.) */
+static inline Full cells_of(u64 mask, const u32 *lanes) {
+  Full of = *(const Cells *)lanes;
+  return all_of(0) - (all_of((u32)(mask >> (of[0] & 32))) >> (of & 31) & 1);
+}
+
+/* `n` shadow cells that consecutive lanes read: of each, `lanes` has the lane, and those of lanes in `active` count. */
+static inline int read_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n, const u32 *lanes, u64 active,
+                             u32 epoch, u32 old, u32 unset, int *missing) {
   Full bad = {0}, never = {0}, mine = all_of((u32)c->mine), limit = all_of(old), from = all_of(unset);
   for (u32 i = 0; i < n; i += 8) {
-    Full w = *(const Cells *)(write + i), r = *(const Cells *)(read + i);
-    bad |= (Full)((w > limit) & (w < mine));
-    never |= (Full)(w <= from);
-    Full renew = (Full)(r < mine);
+    Full w = *(const Cells *)(write + i), r = *(const Cells *)(read + i), these = cells_of(active, lanes + i);
+    bad |= (Full)((w > limit) & (w < mine)) & these;
+    never |= (Full)(w <= from) & these;
+    Full renew = (Full)(r < mine) & these;
     if (any(renew)) {
       Full keep = renew & (Full)(r > limit);
       if (any(keep)) *(Cells *)(other + i) = (*(const Cells *)(other + i) & ~keep) | (r & keep);
@@ -163,13 +175,23 @@ static inline int read_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n,
   return any(bad);
 }
 
-INLINE int write_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n, u32 old) {
+/* The same of a store; the lanes in `changed` stored another value than there was. Where LDS was never written (up to
+   `unset`), a store counts also if it changes nothing. 1: nothing is noted, and it needs a closer look. */
+INLINE int write_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n, const u32 *lanes, u64 active, u64 changed,
+                       u32 epoch, u32 old, u32 unset) {
   Full bad = {0}, limit = all_of(old), span = all_of((u32)c->mine > old ? (u32)c->mine - old - 1 : 0);
   for (u32 i = 0; i < n; i += 8) {
     Full w = *(const Cells *)(write + i), r = *(const Cells *)(read + i), o = *(const Cells *)(other + i);
-    bad |= (Full)(w - limit - 1 < span) | (Full)(r - limit - 1 < span) | (Full)(o - limit - 1 < span);
+    Full found = (Full)(w - limit - 1 < span) | (Full)(r - limit - 1 < span) | (Full)(o - limit - 1 < span);
+    bad |= found & cells_of(changed, lanes + i);
   }
-  return any(bad);
+  if (any(bad)) return 1;
+  for (u32 i = 0; i < n; i += 8) {
+    Full w = *(const Cells *)(write + i), renew = cells_of(changed, lanes + i);
+    if (unset) renew |= (Full)(w <= all_of(unset)) & cells_of(active, lanes + i);
+    *(Cells *)(write + i) = (w & ~renew) | ((*(const Cells *)(lanes + i) + all_of(epoch)) & renew);
+  }
+  return 0;
 }
 
 /* One cell of one lane's access. 1: the workgroup is to stop. */
@@ -179,7 +201,7 @@ static int one_cell(Check *c, Wave *wave, u32 access, u32 action, u32 lane, u64 
   /* An atomic operation that changes nothing, a compare-and-swap that fails, is a read. */
   if (action == READ || (action == ATOMIC && !changed)) {
     if (unset && w <= unset && action == ATOMIC) *write = epoch;
-    if (w > old && w < mine && !happens_before(c, w) && conflicting(c, access, w) &&
+    if (w > old && w < mine && unordered(c, access, w) &&
         race(c, wave, access, lane, address, w))
       return 1;
     u32 r = *read;
@@ -190,10 +212,10 @@ static int one_cell(Check *c, Wave *wave, u32 access, u32 action, u32 lane, u64 
     return 0;
   }
   u32 found = 0;
-  if (w > old && w < mine && changed && !happens_before(c, w) && conflicting(c, access, w)) found = w;
+  if (w > old && w < mine && changed && unordered(c, access, w)) found = w;
   u32 r = *read, o = *other;
-  if (!found && r > old && r < mine && changed && !happens_before(c, r) && conflicting(c, access, r)) found = r;
-  if (!found && o > old && o < mine && changed && !happens_before(c, o) && conflicting(c, access, o)) found = o;
+  if (!found && r > old && r < mine && changed && unordered(c, access, r)) found = r;
+  if (!found && o > old && o < mine && changed && unordered(c, access, o)) found = o;
   if (found && race(c, wave, access, lane, address, found)) return 1;
   /* What a wave stored to LDS stays known behind its own atomic operation, where these order nothing: another wave's
      atomic operation may come before the store. */
@@ -273,72 +295,71 @@ static int lds_lane(Check *c, Wave *wave, u32 access, u32 action, u32 bytes, u32
   return 0;
 }
 
-static void bits_or_nothing(Region *r, u64 offset, u64 bytes) {
-  if (r->bits) bits_set((u8 *)r->bits, offset, bytes);
+/* Whether what those of `lanes` lanes that are in `active` use was written. */
+static int all_written(const u8 *bits, u64 offset, u32 bytes, u32 lanes, u64 active) {
+  if (active == all_lanes(lanes)) return bits_full(bits, offset, (u64)lanes * bytes);
+  for (; active; active &= active - 1)
+    if (!bits_full(bits, offset + (u64)__builtin_ctzll(active) * bytes, bytes)) return 0;
+  return 1;
 }
 
-/* Eight consecutive lanes, or all lanes of a wave, that use consecutive elements. Returns ~0: not handled here. */
-static u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, u32 first, u64 address,
-                        u32 epoch, u64 changed) {
+static void now_written(u8 *bits, u64 offset, u32 bytes, u32 lanes, u64 active) {
+  if (active == all_lanes(lanes)) bits_set(bits, offset, (u64)lanes * bytes);
+  else for (; active; active &= active - 1) bits_set(bits, offset + (u64)__builtin_ctzll(active) * bytes, bytes);
+}
+
+/* Eight lanes, or all lanes of a wave, that use consecutive elements: those of `active`, the first of which would be at
+   `address`. `changed`: see write_cells. Returns ~0: not handled here. */
+static u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, u32 first, u64 address, u64 active,
+                        u64 changed) {
   Region *r = region_of(c, access, address);
   u64 total = (u64)lanes * bytes;
   if (!r || r->size - (address - r->address) < total) return ~0u;
   u64 offset = address - r->address;
-  if (r->bits) {
-    if (action == READ) {
-      if (!bits_full((u8 *)r->bits, offset, total)) return ~0u;
-    }
-  }
+  if (r->bits && action == READ && !all_written((u8 *)r->bits, offset, bytes, lanes, active)) return ~0u;
   if (r->cell != ~0ull) {
     if (offset & ((1u << c->shift) - 1)) return ~0u;
     u64 cell = r->cell + (offset >> c->shift);
-    u32 k = bytes >> c->shift, old = c->wave_state->seen;
+    u32 k = bytes >> c->shift, old = c->wave_state->seen, epoch = ((u32)c->now << EVENT_SHIFT) + first;
     const u32 *table = c->lanes + LANE_ROW * k;
     u32 *write = c->write + cell, *read = c->read + cell, *other = c->other + cell;
     if (action == READ) {
       int missing;
-      if (read_cells(c, write, read, other, lanes * k, table, epoch + first, old, 0, &missing)) return ~0u;
-    } else {
-      if (changed != (lanes == 64 ? ~0ull : (1ull << lanes) - 1)) {
-        if (changed) return ~0u;
-        bits_or_nothing(r, offset, total);
-        return 0;
-      }
-      if (write_cells(c, write, read, other, lanes * k, old)) return ~0u;
-      Full s = all_of(epoch + first);
-      for (u32 i = 0; i < lanes * k; i += 8) *(Cells *)(write + i) = *(const Cells *)(table + i) + s;
+      if (read_cells(c, write, read, other, lanes * k, table, active, epoch, old, 0, &missing)) return ~0u;
+    } else if (changed && write_cells(c, write, read, other, lanes * k, table, active, changed, epoch, old, 0)) {
+      return ~0u;
     }
   }
-  if (r->bits && action == WRITE) bits_set((u8 *)r->bits, offset, total);
+  if (r->bits && action == WRITE) now_written((u8 *)r->bits, offset, bytes, lanes, active);
   return 0;
 }
 
-static u32 lds_range(Check *c, u32 action, u32 bytes, u32 lanes, u32 first, u32 address, u32 epoch, u64 changed) {
-  if (action == WRITE && changed != (lanes == 64 ? ~0ull : (1ull << lanes) - 1)) return ~0u;
+static u32 lds_range(Check *c, u32 action, u32 bytes, u32 lanes, u32 first, u32 address, u64 active, u64 changed) {
   if (address & ((1u << c->lds_shift) - 1)) return ~0u;
   CheckedGroup *g = c->group_state;
-  u32 near = c->wave_state->near, old = g->phase > near ? g->phase : near;
+  u32 near = c->wave_state->near, old = g->phase > near ? g->phase : near, epoch = ((u32)c->now << EVENT_SHIFT) + first;
   u32 k = bytes >> c->lds_shift, cell = address >> c->lds_shift;
+  if (cell + lanes * k > c->lds_cells) return ~0u; /* lanes that are not active may lie behind it */
   const u32 *table = c->lanes + LANE_ROW * k;
   u32 *write = lds_cells(c, 0) + cell, *read = lds_cells(c, 1) + cell, *other = lds_cells(c, 2) + cell;
   if (action == READ) {
     int missing;
-    if (read_cells(c, write, read, other, lanes * k, table, epoch + first, old, g->start, &missing)) return ~0u;
+    if (read_cells(c, write, read, other, lanes * k, table, active, epoch, old, g->start, &missing)) return ~0u;
     return missing ? ~0u : 0;
   }
-  if (write_cells(c, write, read, other, lanes * k, old)) return ~0u;
-  Full s = all_of(epoch + first);
-  for (u32 i = 0; i < lanes * k; i += 8) *(Cells *)(write + i) = *(const Cells *)(table + i) + s;
-  return 0;
+  return write_cells(c, write, read, other, lanes * k, table, active, changed, epoch, old, g->start) ? ~0u : 0;
 }
 
-/* Whether the eight lanes from `first` on use consecutive elements of `bytes`. */
-static inline int consecutive(const u32 *low, const u32 *high, u32 first, u32 bytes) {
+/* Whether those of the eight lanes from `low` on that are in `mask` use consecutive elements of `bytes`. Gives the half
+   address of the first lane, in it or not. */
+static inline int consecutive(const u32 *low, const u32 *high, u32 bytes, u32 mask, u32 *start) {
   const Full step = {0, 1, 2, 3, 4, 5, 6, 7};
-  Full l = *(const Cells *)(low + first);
-  if (any((Full)(l != all_of(low[first]) + step * bytes))) return 0;
-  if (low[first] > ~(u32)0 - 8 * bytes) return 0;
-  return !high || !any((Full)(*(const Cells *)(high + first) != all_of(high[first])));
+  u32 one = (u32)__builtin_ctz(mask);
+  *start = low[one] - one * bytes;
+  if (*start > low[one] || *start > ~(u32)0 - 8 * bytes) return 0;
+  Full these = all_of(0) - (all_of(mask) >> step & 1);
+  if (any((Full)(*(const Cells *)low != all_of(*start) + step * bytes) & these)) return 0;
+  return !high || !any((Full)(*(const Cells *)high != all_of(high[one])) & these);
 }
 
 static inline int uniform(const u32 *low, const u32 *high, u32 first) {
@@ -419,14 +440,14 @@ u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
   if (action == READ && left != 255) {
   } else if (fast && space != SPACE_FLAT && exec == (size == 64 ? ~0ull : 0xffffffffull)) {
     /* All lanes, one element after the other? */
-    u32 ok = 1;
+    u32 ok = 1, start;
     for (u32 lane = 0; lane < size && ok; lane += 8)
-      ok = consecutive(low, high, lane, bytes) && low[lane] == low[0] + lane * bytes &&
+      ok = consecutive(low + lane, high ? high + lane : 0, bytes, 255, &start) && start == low[0] + lane * bytes &&
            (!high || high[lane] == high[0]);
     if (ok) {
       u64 address = address_of(low, high, 0, base);
-      u32 done = space == SPACE_LDS ? lds_range(c, action, bytes, size, 0, (u32)address, epoch, changed)
-                                    : global_range(c, access, action, bytes, size, 0, address, epoch, changed);
+      u32 done = space == SPACE_LDS ? lds_range(c, action, bytes, size, 0, (u32)address, exec, changed)
+                                    : global_range(c, access, action, bytes, size, 0, address, exec, changed);
       if (done == 0) return 0;
     }
   }
@@ -435,9 +456,10 @@ u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
     u32 mask = (u32)(exec >> chunk) & 255;
     if (!mask || !((left >> (chunk >> 3)) & 1)) continue;
     int alone = 1;
-    if (fast && mask == 255 && space != SPACE_FLAT) {
-      u64 address = address_of(low, high, chunk, base);
-      int straight = consecutive(low, high, chunk, bytes);
+    if (fast && space != SPACE_FLAT) {
+      u32 start;
+      int straight = consecutive(low + chunk, high ? high + chunk : 0, bytes, mask, &start);
+      u64 address = start + base + ((u64)(high ? high[chunk + (u32)__builtin_ctz(mask)] : 0) << 32);
       if (action == WRITE && straight) {
         alone = range_count != ~0ull;
         for (u64 i = 0; i < range_count && alone; i++)
@@ -446,11 +468,11 @@ u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
       }
       if (straight && alone) {
         u64 its = changed >> chunk & 255;
-        u32 done = space == SPACE_LDS ? lds_range(c, action, bytes, 8, chunk, (u32)address, epoch, its)
-                                      : global_range(c, access, action, bytes, 8, chunk, address, epoch, its);
+        u32 done = space == SPACE_LDS ? lds_range(c, action, bytes, 8, chunk, (u32)address, mask, its)
+                                      : global_range(c, access, action, bytes, 8, chunk, address, mask, its);
         if (done == 0) continue;
-      } else if (action == READ && uniform(low, high, chunk)) {
-        if (address == previous) continue;
+      } else if (action == READ && mask == 255 && uniform(low, high, chunk)) {
+        if (address_of(low, high, chunk, base) == previous) continue;
         mask = 1;
       }
     }
