@@ -979,6 +979,7 @@ CHECK = _structure(
     u64 me, my_group: number of the wave in its workgroup, of the workgroup
     u64 in_lds: whether the access that is looked at is one of LDS
     u64 chained: Observer that is to be told, too; 0: none
+    u64 told: what of it the running wave tells: `chained`, or 0
     u64 all_lanes, wave_size
     View lds: the running wave's LDS
     Found pending: the first read of memory that was never written; it waits for what says more

@@ -38,6 +38,8 @@ void check_resume(Wave *wave) {
   c->me = wave->index;
   c->my_group = g->number;
   c->mine = (c->now + 1) << EVENT_SHIFT;
+  int sampled = c->chained != (u64)gpulab_record || is_recorded(thread->launch->observation, wave->group);
+  c->told = sampled ? c->chained : 0;
   CheckedWave *w = c->wave_state;
   if (!c->watching) w->watched = 0;
   c->lds.write = lds_cells(c, 0); c->lds.read = lds_cells(c, 1); c->lds.other = lds_cells(c, 2);

@@ -404,7 +404,7 @@ u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, c
   const Access *a = launch->accesses + access;
   u32 space = a->space, action = a->action, bytes = a->bytes, size = launch->wave_size;
   u32 epoch = (u32)c->now << EVENT_SHIFT;
-  if (c->chained && ((Observer)c->chained)(wave, access, base, exec, low, high)) return 1;
+  if (c->told && ((Observer)c->told)(wave, access, base, exec, low, high)) return 1;
   c->in_lds = 0;
   if (!low) { /* a scalar load */
     if (c->watching) remember(c, access, base, ~0u, 0, exec);
@@ -527,8 +527,7 @@ u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, con
   u64 event = ++c->now;
   u32 bytes = role->bytes, words = bytes == role->cells << 2;
   c->log[event] = (u16)access;
-  int told = c->chained && (c->chained != (u64)gpulab_record || is_recorded(launch_of(wave)->observation, wave->group));
-  if (exec == c->all_lanes && !c->watching && !told) {
+  if (exec == c->all_lanes && !c->watching && !c->told) {
     if (role->flags & ROLE_GLOBAL_READ) {
       if (words && bytes == 4) return global_read_word(wave, access, base, exec, low, high);
       if (words && bytes == 16) return global_read_four(wave, access, base, exec, low, high);

@@ -1596,6 +1596,7 @@ struct Check {
   u64 my_group;
   u64 in_lds; /* whether the access that is looked at is one of LDS */
   u64 chained; /* Observer that is to be told, too; 0: none */
+  u64 told; /* what of it the running wave tells: `chained`, or 0 */
   u64 all_lanes;
   u64 wave_size;
   View lds; /* the running wave's LDS */
@@ -1604,7 +1605,7 @@ struct Check {
   /* the faults of the workgroup with the lowest number that has one, one for each instruction and kind */
   Found found[16];
 };
-SIZE_IS(Check, 4000);
+SIZE_IS(Check, 4008);
 PLACE_IS(Check, now, 0);
 PLACE_IS(Check, launch_start, 8);
 PLACE_IS(Check, regions, 16);
@@ -1650,12 +1651,13 @@ PLACE_IS(Check, me, 344);
 PLACE_IS(Check, my_group, 352);
 PLACE_IS(Check, in_lds, 360);
 PLACE_IS(Check, chained, 368);
-PLACE_IS(Check, all_lanes, 376);
-PLACE_IS(Check, wave_size, 384);
-PLACE_IS(Check, lds, 392);
-PLACE_IS(Check, pending, 456);
-PLACE_IS(Check, found_count, 664);
-PLACE_IS(Check, found, 672);
+PLACE_IS(Check, told, 376);
+PLACE_IS(Check, all_lanes, 384);
+PLACE_IS(Check, wave_size, 392);
+PLACE_IS(Check, lds, 400);
+PLACE_IS(Check, pending, 464);
+PLACE_IS(Check, found_count, 672);
+PLACE_IS(Check, found, 680);
 
 /* What was released at an address. */
 struct Release {
