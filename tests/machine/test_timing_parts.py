@@ -15,9 +15,9 @@ import gpulab
 from gpulab import architectures
 from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
-from gpulab.virtual_gpu.machine import loops, sample, timing, traffic, unit
+from gpulab.virtual_gpu.machine import loops, sample, sharing, timing, traffic, unit
 from gpulab.virtual_gpu.machine.observation import Recorded, box
-from gpulab.virtual_gpu.machine.traffic import Seen
+from gpulab.virtual_gpu.machine.sample import Seen
 from gpulab.virtual_gpu.machine.work import Traffic, Work
 from gpulab.virtual_gpu.translate.lane_access import Observed
 from tests.translate.kernels import device
@@ -316,13 +316,13 @@ def test_what_neighbours_share_is_extended_to_all_who_run():
 
 def test_who_shares_a_cache_lies_along_x_first():
     """Every eighth workgroup is on the same of eight dies."""
-    around = traffic._Around(residents=304, stride=8, room=0, most=304)
+    around = sharing.Around(residents=304, stride=8, room=0, most=304)
     assert around.members(304, (64, 64, 1)) == ([8, 38, 1], [8, 1, 1])
     assert around.members(4, (64, 64, 1)) == ([4, 1, 1], [8, 1, 1])
     # With 15 in a row the one below is on another die, and the next on the same one eight rows below.
     assert around.members(304, (15, 240, 1)) == ([15 / 8, 2432 / 15 / 8, 1], [8, 8, 1])
     assert around.members(304, (4, 240, 2)) == ([1, 120, 2], [8, 2, 1])
-    assert traffic._Around(10, 1, 0, 10).members(10, (4, 2, 9)) == ([4, 2, 1.25], [1, 1, 1])
+    assert sharing.Around(10, 1, 0, 10).members(10, (4, 2, 9)) == ([4, 2, 1.25], [1, 1, 1])
 
 
 def test_who_used_a_line_before():
@@ -351,18 +351,18 @@ def test_who_used_a_line_before_in_what_comes_after_a_log():
 
 def test_how_long_a_level_keeps_a_line():
     """One line of a workgroup is used again ten later, one never: with the rest of it these are 1.5 lines each."""
-    kept = traffic._Kept(((10.0, 1.0),), (), 0.5, 64.0, 16)
+    kept = sharing.Kept(((10.0, 1.0),), (), 0.5, 64.0, 16)
     assert [kept.used(distance) for distance in (4, 10, 20)] == [6, 15, 20]
     # Sixteen ways: half as many lines as fit all stay, twice as many hardly any (Poisson's distribution).
-    parts = {lines: traffic._Kept((), (), 1.0, float(lines), 16).stays(64) for lines in (128, 64, 32)}
+    parts = {lines: sharing.Kept((), (), 1.0, float(lines), 16).stays(64) for lines in (128, 64, 32)}
     assert parts == {128: pytest.approx(0.992, abs=1e-3), 64: pytest.approx(0.467, abs=1e-3),
                      32: pytest.approx(0.0007, abs=1e-4)}  # fmt: skip
-    assert traffic._Kept((), (), 1.0, 0.0, 16).stays(1) == 0
+    assert sharing.Kept((), (), 1.0, 0.0, 16).stays(1) == 0
     # 1,000 lines that each workgroup uses ten of: half of them at random, of which a tenth is there.
-    spread = traffic._Spread(10.0, 1000.0, True)
-    assert traffic._Kept((), (spread,), 0.0, 100.0, 16).again(spread, 1e6) == pytest.approx(0.1 / 2, rel=0.01)
-    assert traffic._Kept((), (spread,), 0.0, 4000.0, 16).again(spread, 1e6) == pytest.approx(1, rel=0.01)
-    assert traffic._Kept((), (spread,), 0.0, 4000.0, 16).again(spread, 200) == pytest.approx(0.5, rel=0.01)
+    spread = sharing.Spread(10.0, 1000.0, True)
+    assert sharing.Kept((), (spread,), 0.0, 100.0, 16).again(spread, 1e6) == pytest.approx(0.1 / 2, rel=0.01)
+    assert sharing.Kept((), (spread,), 0.0, 4000.0, 16).again(spread, 1e6) == pytest.approx(1, rel=0.01)
+    assert sharing.Kept((), (spread,), 0.0, 4000.0, 16).again(spread, 200) == pytest.approx(0.5, rel=0.01)
 
 
 def test_rows_of_a_grid_in_one_dimension_are_read_once():

@@ -27,7 +27,7 @@ from gpulab.virtual_gpu.machine.costs import access_costs, instruction_costs, la
 from gpulab.virtual_gpu.machine.launching import Plan
 from gpulab.virtual_gpu.machine.loading import LoadedKernel
 from gpulab.virtual_gpu.machine.observation import Kept, Recorded
-from gpulab.virtual_gpu.machine.traffic import Seen
+from gpulab.virtual_gpu.machine.sample import Seen
 
 MOST_TIMES = 64  # modelled times that a kernel keeps
 

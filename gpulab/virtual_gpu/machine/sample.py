@@ -8,6 +8,7 @@ box, and extended to those that run at the same time (`Flow.unique`). docs/timin
 
 from __future__ import annotations
 
+import bisect
 import ctypes
 import math
 import struct
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from gpulab.architectures.architecture import Architecture, Cache
 from gpulab.virtual_gpu import schema
+from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
 from gpulab.virtual_gpu.machine.native import build
 from gpulab.virtual_gpu.machine.native.structures import CrowdStruct, ReplayStruct, SiteFlowStruct
 from gpulab.virtual_gpu.machine.observation import Recorded
@@ -85,6 +87,28 @@ class Flow(NamedTuple):
         for direction, (count, distance) in enumerate(zip(members, apart, strict=True)):
             part *= 1 / count + (1 - 1 / count) * (1 - self.shared(direction, max(distance, 1.0)))
         return part
+
+
+class Seen(NamedTuple):
+    """The sample of a launch (observation.py), with its accesses, the grid, and all allocations (`Arena.table`). `base`
+    is where device memory begins."""
+
+    accesses: Sequence[Observed]
+    recorded: Recorded
+    grid: tuple[int, int, int]
+    live: Sequence[int] = ()
+    base: int = 0
+
+    def allocations(self, flows: Sequence[Flow]) -> list[tuple[int, int]]:
+        """(number, bytes) of the allocation that each access uses, as far as it is known; else (-1, 0)."""
+        starts = range(0, len(self.live) - RANGE_WORDS, RANGE_WORDS)
+        places = [(self.live[at] - self.base, self.live[at + 1]) for at in starts]
+        found = []
+        for flow in flows:
+            place = bisect.bisect_right(places, 128 * flow.line + 127, key=lambda each: each[0]) - 1
+            inside = flow.executed and place >= 0 and 128 * flow.line < sum(places[place])
+            found.append((place, places[place][1]) if inside else (-1, 0))
+        return found
 
 
 class Crowd(NamedTuple):

@@ -25,7 +25,8 @@ from gpulab.virtual_gpu.isa.instruction import Instruction, KernelDescriptor, Ke
 from gpulab.virtual_gpu.isa.row import Control, CrossLane, Image, Matrix, Memory, Row
 from gpulab.virtual_gpu.machine import balance, unit
 from gpulab.virtual_gpu.machine.arena import RANGE_WORDS
-from gpulab.virtual_gpu.machine.traffic import Seen, observed
+from gpulab.virtual_gpu.machine.sample import Seen
+from gpulab.virtual_gpu.machine.traffic import observed
 from gpulab.virtual_gpu.machine.waiting import Waits
 from gpulab.virtual_gpu.machine.work import UnitProgram, Work, occupancy_of, units_of, workgroups_on_unit
 from gpulab.virtual_gpu.translate.decode import Decoded, returns_value
