@@ -145,6 +145,23 @@ def reserved_taken(fields):
     fields[:, 3] |= fields[:, 4] << 16
 
 
+def sizes_exchanged(first, second):
+    """A change for `launches_as`: the workgroup's sizes along two axes have changed places."""
+
+    def change(fields):
+        fields[:, [first, second]] = fields[:, [second, first]]
+
+    return change
+
+
+def of_all_threads(case):
+    """What comes out if all threads of a grid are divided by those of a workgroup, rounded up."""
+    fields = fields_of(case)
+    threads = [int(x) * int(y) * int(z) for x, y, z in fields[:, 5:8]]
+    groups = [up(all_, int(each)) for all_, each in zip(threads, fields[:, 1:4].prod(axis=1), strict=True)]
+    return np.where(fields[:, 0] & 0xFF == 2, np.array(groups, "int64"), 0).astype("int32")
+
+
 def rounded(o):
     """Is all right but some numbers above 2 to the power of 24, and these almost?"""
     if o.fault is not None or o.unwritten_indices("groups"):
@@ -243,6 +260,20 @@ exercise = Exercise(
             launches_as(reserved_taken),
             "Reserved bits may have any value, so they must be masked.",
             "How many bits of word 2 belong to workgroup_size_z?",
+        ),
+        Cause(
+            "sizes-exchanged",
+            "two of the workgroup's sizes have changed places",
+            lambda o: any(launches_as(sizes_exchanged(*two))(o) for two in ((1, 2), (1, 3), (2, 3))),
+            "In word 1 the lower half is the size along x, the upper half that along y; z is in word 2.",
+            "Which half of a word does & 0xFFFF give, and which one >> 16?",
+        ),
+        Cause(
+            "threads-divided-together",
+            "all threads of the grid are divided by those of a workgroup, where each axis is rounded up by itself",
+            lambda o: o.looks_like("groups", of_all_threads),
+            "5 x 5 threads in workgroups of 4 x 4 need 2 x 2 of them; 25 divided by 16, rounded up, is 2.",
+            "Along which axes is the last workgroup not full? Each of them has to be rounded up.",
         ),
         Cause(
             "rounded-as-float",

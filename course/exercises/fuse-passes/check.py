@@ -7,10 +7,11 @@ from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentin
 from gpulab.grading.exercise import Cause, Exercise
 
 
-def blend(case, stretch=True, square=True, swapped=False, other=False, whole=False, half=False):
+def blend(case, stretch=True, square=True, swapped=False, other=False, whole=False, half=False, chosen=False):
     data = case.array("in").data.astype("float64")
     mask = case.array("mask").data.astype("float64")
     mask = np.trunc(mask) if whole else mask.astype("float16").astype("float64") if half else mask
+    mask = (mask != 0).astype("float64") if chosen else mask
     stretched = case.value("a") * data + case.value("b") if stretch else data
     squared = stretched * stretched if square else stretched
     rest = stretched if other else data
@@ -127,6 +128,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", lambda case: blend(case, whole=True)),
             "A mask of 0.5 becomes 0 if it is stored in an integer.",
             "Which type has the variable that holds mask[i]?",
+        ),
+        Cause(
+            "mask-as-condition",
+            "every mask but 0 counts as 1",
+            lambda o: o.looks_like("out", lambda case: blend(case, chosen=True)),
+            "As a condition a number is true if it is not 0. But a mask of 0.5 takes a half of each pixel.",
+            "What does the third line of the text give for mask = 0.5?",
         ),
         Cause(
             "at-mask-0-or-1",

@@ -66,6 +66,14 @@ def by_count(more):
     return predicted
 
 
+def shorter(o):
+    """Does each sum lack the last element of its window, or the first one, and is the divisor right?"""
+    data, r, index = o.case.array("in").data, o.case.parameters["r"], np.arange(o.case.parameters["n"])
+    total, count = windows(data, r)
+    ends = np.minimum(index + r, data.size - 1), np.maximum(index - r, 0)
+    return any(o.looks_like("out", lambda case, end=end: (total - data[end]) / count) for end in ends)
+
+
 def by_nonzeros(case):
     """Divided by the number of elements in the window that are not 0."""
     data, r = case.array("in").data, case.parameters["r"]
@@ -163,6 +171,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", by_count(-1)) or o.looks_like("out", by_count(1)),
             "The elements from i - r to i + r are 2 r + 1.",
             "How many numbers are there from 3 to 5, and what is 5 - 3?",
+        ),
+        Cause(
+            "one-element-left-out",
+            "each sum lacks the first or the last element of its window",
+            lambda o: o.case.parameters["n"] > 0 and shorter(o),
+            "The elements i - r and i + r belong to the window.",
+            "For r = 1, how many elements does your loop add up?",
         ),
         Cause(
             "zeros-not-counted",

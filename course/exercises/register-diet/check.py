@@ -31,6 +31,11 @@ def spread(case, left_out=0):
     return case.array("in").data.var(0, dtype="float64", ddof=left_out)
 
 
+def sensor_by_sensor(case):
+    """The means, if the numbers are taken to lie sensor by sensor."""
+    return case.array("in").data.reshape(-1, ROWS).mean(1, dtype="float64")
+
+
 def variance_alone(o):
     """Is the mean right, and the variance, which was written, not?"""
     return (
@@ -89,6 +94,13 @@ exercise = Exercise(
             "The last block has more threads than sensors are left.",
             "What should a thread do whose number is n or more?",
             guard=("n",),
+        ),
+        Cause(
+            "sensor-by-sensor",
+            "the numbers are read as if the 96 of a sensor lay one after the other",
+            lambda o: o.looks_like("mean", sensor_by_sensor),
+            "in has 96 rows of n numbers: neighbouring numbers belong to neighbouring sensors.",
+            "How far apart in memory are two numbers of the same sensor?",
         ),
         Cause(
             "divided-by-95",

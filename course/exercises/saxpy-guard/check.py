@@ -93,6 +93,13 @@ exercise = Exercise(
             "Read the formula once more: y becomes a x + y.",
         ),
         Cause(
+            "x-and-y-exchanged",
+            "a multiplies y, and x is added",
+            lambda o: o.looks_like("y", lambda case: case.value("a") * case.array("y").data + case.array("x").data),
+            "x and y have changed places on the right side: y becomes a x + y.",
+            "Take a = 2, x = 10 and y = 1. What should y become, and what does your kernel make of it?",
+        ),
+        Cause(
             "thread-index-only",
             "only elements of the first block are right: the index lacks the block, or has it wrongly",
             lambda o: (

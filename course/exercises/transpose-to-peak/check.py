@@ -46,6 +46,13 @@ def unturned(case):
     return tiles.reshape(padded.shape[1], padded.shape[0])[:m, :n]
 
 
+def rows_of_n(case):
+    """What comes out if rows of the input are taken to have n elements."""
+    n, m = case.parameters["n"], case.parameters["m"]
+    flat, row, column = case.array("in").data.ravel(), np.arange(n), np.arange(m)[:, None]
+    return flat[np.minimum(row * n + column, flat.size - 1)]
+
+
 def whole_tiles_right(o):
     n, m = o.case.parameters["n"], o.case.parameters["m"]
     return not o.wrong("out")[: m // TILE * TILE, : n // TILE * TILE].any()
@@ -118,6 +125,13 @@ exercise = Exercise(
             read_past_the_end,
             "If n or m is no multiple of 64, some tiles are not whole.",
             "Which condition must hold for row and column of the input before it is read?",
+        ),
+        Cause(
+            "rows-of-n",
+            "rows of the input are taken to have n elements",
+            lambda o: o.looks_like("out", rows_of_n),
+            "The input has n rows of m elements each.",
+            "In the input, how far apart are an element and the one below it?",
         ),
         Cause(
             "tiles-not-turned",
