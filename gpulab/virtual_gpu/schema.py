@@ -934,12 +934,12 @@ FOUND = _structure(
 VIEW = _structure(
     "View",
     "Where the shadow cells of a plain read are: `size` bytes from `start` on, and what counts as ordered and as never "
-    "written.",
+    "written; of earlier reads, which are by other workgroups and which by this one (stays).",
     """
     u32 * write, read, other
     u64 start, size
     const u8 * bits
-    u32 shift, old, unset, padding
+    u32 shift, old, unset, began, own, padding
     """,
 )
 CHECK = _structure(
@@ -974,6 +974,7 @@ CHECK = _structure(
     Release * releases: by address
     u64 release_room, release_count, release_floor
     u64 mine: of the wave that runs: the first epoch of its segment
+    u64 own: since then no other workgroup has run
     CheckedWave * wave_state
     CheckedGroup * group_state
     u64 me, my_group: number of the wave in its workgroup, of the workgroup

@@ -937,3 +937,16 @@ __global__ void even_lanes_fill_memory(float* x, float* y) {
   __syncthreads();
   y[t] = x[t];  // <1>
 }
+
+//@ race block=128 grid=2 args=r128,z256
+__global__ void read_by_another_block_before_two_own_reads(float* x, float* y) {
+  int t = threadIdx.x;
+  float sum = x[t];  // <2>
+  __syncthreads();
+  if (blockIdx.x == 1) {
+    sum += x[t];
+    __syncthreads();
+    x[t] = sum;  // <1>
+  }
+  y[128 * blockIdx.x + t] = sum;
+}

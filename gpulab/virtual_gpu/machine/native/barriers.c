@@ -33,6 +33,7 @@ void check_resume(Wave *wave) {
   if (c->now > MOST_EVENTS || c->segment_count >= c->segment_room) renumber(thread, c);
   u8 *memory = memory_of(wave);
   CheckedGroup *g = group_at(c, slot_of(thread, memory));
+  if (c->group_state != g || c->my_group != g->number) c->own = (c->now + 1) << EVENT_SHIFT;
   c->group_state = g;
   c->wave_state = waves_of(g) + wave->index;
   c->me = wave->index;
@@ -46,6 +47,7 @@ void check_resume(Wave *wave) {
   c->lds.start = 0; c->lds.size = wave->lds_bytes; c->lds.bits = 0; c->lds.shift = (u32)c->lds_shift;
   c->lds.old = g->phase > w->near ? g->phase : w->near;
   c->lds.unset = g->start;
+  c->lds.began = 0; c->lds.own = ~0u;
   Segment *all = c->segments;
   if (!c->segment_count || all[c->segment_count - 1].first <= c->now) c->segment_count++;
   all[c->segment_count - 1] = (Segment){(u32)(c->now + 1), wave->index, g->number};

@@ -32,6 +32,12 @@ static inline int any(Full v) {
 
 static inline u64 all_lanes(u32 lanes) { return ~0ull >> (64 - lanes); }
 
+/* A cell has the last two reads: the last one goes to the other's place when a new one comes. But it is forgotten, and the
+   other one `stays`, if the last one is by the same workgroup as the new one, and the other one by another workgroup: so
+   whoever writes later finds a read of another workgroup, if there was one. Reads before `began` are by other workgroups,
+   from `own` on by this one. (Between them it is not known: then the workgroups took turns.) For numbers and vectors. */
+#define STAYS(r, o, old, began, own) (((r) >= (own)) & ((o) > (old)) & ((o) < (began)))
+
 static inline Check *check_of(const Launch *launch) { return launch->checker; }
 static inline CheckedGroup *group_at(Check *c, u64 slot) { return (CheckedGroup *)(c->groups + slot * c->group_bytes); }
 static inline CheckedWave *waves_of(CheckedGroup *g) { return (CheckedWave *)(g + 1); }

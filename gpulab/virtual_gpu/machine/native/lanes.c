@@ -45,7 +45,11 @@ INLINE Wide read_row(int in_lds, View v, u32 mine, u64 cell, Wide epochs) {
   Wide renew = (Wide)(r < wide(mine));
   if (some(renew)) {
     Wide keep = renew & (Wide)(r > limit);
-    if (some(keep)) *(WideCells *)other = (*(const WideCells *)other & ~keep) | (r & keep);
+    if (some(keep)) {
+      Wide o = *(const WideCells *)other;
+      if (!in_lds) keep &= ~(Wide)STAYS(r, o, limit, wide(v.began), wide(v.own));
+      *(WideCells *)other = (o & ~keep) | (r & keep);
+    }
     *(WideCells *)read = (r & ~renew) | (epochs & renew);
   }
   return wrong;
@@ -110,8 +114,9 @@ INLINE u32 patterns(int in_lds, u32 mine, View v, u32 bytes, u32 size,
         Four wrong = (Four)((w > l) & (w < m)), renew = (Four)(r < m);
         if (in_lds) wrong |= (Four)(w <= (Four){0} + v.unset);
         if (__builtin_reduce_or(renew)) {
-          Four keep = renew & (Four)(r > l);
-          *(FourCells *)other = (*(const FourCells *)other & ~keep) | (r & keep);
+          Four keep = renew & (Four)(r > l), o = *(const FourCells *)other;
+          if (!in_lds) keep &= ~(Four)STAYS(r, o, l, (Four){0} + v.began, (Four){0} + v.own);
+          *(FourCells *)other = (o & ~keep) | (r & keep);
           *(FourCells *)read = (r & ~renew) | (((Four){0} + (epoch + lane)) & renew);
         }
         bad = __builtin_reduce_or(wrong) != 0;
@@ -119,7 +124,8 @@ INLINE u32 patterns(int in_lds, u32 mine, View v, u32 bytes, u32 size,
         u32 w = write[i], r = read[i];
         bad |= ((w > v.old) & (w < mine)) | (in_lds & (w <= v.unset));
         if (r < mine) {
-          *(r > v.old ? other + i : &nowhere) = r; /* no branch: which it is cannot be foreseen */
+          int keep = r > v.old && (in_lds || r < v.own || !STAYS(r, other[i], v.old, v.began, v.own));
+          *(keep ? other + i : &nowhere) = r; /* no branch: which it is cannot be foreseen */
           read[i] = epoch + lane;
         }
       }
@@ -166,6 +172,7 @@ INLINE u32 global_read(u32 width, Wave *wave, u32 access, u64 base, u64 exec,
       v.start = r->address; v.size = r->size;
       v.bits = width ? 0 : (const u8 *)r->bits; v.shift = width ? 2 : (u32)c->shift;
       v.old = c->wave_state->seen; v.unset = 0;
+      v.began = c->group_state->start; v.own = (u32)c->own;
       const u32 *table = c->lanes + LANE_ROW * (width ? width / 4 : role->cells);
       left = patterns(0, (u32)c->mine, v, bytes, size, table, (u32)c->now << EVENT_SHIFT, from, low);
     }

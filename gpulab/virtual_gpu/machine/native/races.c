@@ -1,11 +1,11 @@
 /* Data races: two accesses of which at least one changes memory, and neither of which happens before the other.
 
-   For each granule of memory, shadow memory has three epochs (a shadow cell): the last write and the last two reads by
-   different segments, as FastTrack keeps one write and adapts what it keeps of reads. Whether an earlier access happens
-   before the present one is answered by comparing epochs (happens_before): all events up to a wave's `seen` did (the
-   launch's start, or what it learned from other workgroups), all of its own workgroup up to the last barrier did, its
-   own did. As one wave runs at a time, the events of all waves have one order, and so a single number stands for what
-   FastTrack keeps as a vector clock: it takes more for ordered than a clock for each wave would.
+   For each granule of memory, shadow memory has three epochs (a shadow cell): the last write and two reads by different
+   segments (STAYS of checked.h says which), as FastTrack keeps one write and adapts what it keeps of reads. Whether an
+   earlier access happens before the present one is answered by comparing epochs (happens_before): all events up to a
+   wave's `seen` did (the launch's start, or what it learned from other workgroups), all of its own workgroup up to the
+   last barrier did, its own did. As one wave runs at a time, the events of all waves have one order, and so a single
+   number stands for what FastTrack keeps as a vector clock: it takes more for ordered than a clock for each wave would.
 
    A wave learns from others by atomics: what was released at an address is `learned` by who reads it, and `seen` from
    its next acquire on. Taking an atomic's whole past for ordered is more than the memory model grants: so races can be
@@ -157,8 +157,9 @@ static inline Full cells_of(u64 mask, const u32 *lanes) {
 
 /* `n` shadow cells that consecutive lanes read: of each, `lanes` has the lane, and those of lanes in `active` count. */
 static inline int read_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n, const u32 *lanes, u64 active,
-                             u32 epoch, u32 old, u32 unset, int *missing) {
+                             u32 epoch, u32 old, u32 unset, u32 began, int *missing) {
   Full bad = {0}, never = {0}, mine = all_of((u32)c->mine), limit = all_of(old), from = all_of(unset);
+  Full own = all_of((u32)c->own), start = all_of(began);
   for (u32 i = 0; i < n; i += 8) {
     Full w = *(const Cells *)(write + i), r = *(const Cells *)(read + i), these = cells_of(active, lanes + i);
     bad |= (Full)((w > limit) & (w < mine)) & these;
@@ -166,7 +167,11 @@ static inline int read_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n,
     Full renew = (Full)(r < mine) & these;
     if (any(renew)) {
       Full keep = renew & (Full)(r > limit);
-      if (any(keep)) *(Cells *)(other + i) = (*(const Cells *)(other + i) & ~keep) | (r & keep);
+      if (any(keep)) {
+        Full o = *(const Cells *)(other + i);
+        keep &= ~(Full)STAYS(r, o, limit, start, own);
+        *(Cells *)(other + i) = (o & ~keep) | (r & keep);
+      }
       Full s = *(const Cells *)(lanes + i) + all_of(epoch);
       *(Cells *)(read + i) = (r & ~renew) | (s & renew);
     }
@@ -206,7 +211,7 @@ static int one_cell(Check *c, Wave *wave, u32 access, u32 action, u32 lane, u64 
       return 1;
     u32 r = *read;
     if (r < mine) {
-      if (r > old) *other = r;
+      if (r > old && (unset || !STAYS(r, *other, old, c->group_state->start, (u32)c->own))) *other = r;
       *read = epoch;
     }
     return 0;
@@ -325,7 +330,7 @@ static u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, 
     u32 *write = c->write + cell, *read = c->read + cell, *other = c->other + cell;
     if (action == READ) {
       int missing;
-      if (read_cells(c, write, read, other, lanes * k, table, active, epoch, old, 0, &missing)) return ~0u;
+      if (read_cells(c, write, read, other, lanes * k, table, active, epoch, old, 0, c->group_state->start, &missing)) return ~0u;
     } else if (changed && write_cells(c, write, read, other, lanes * k, table, active, changed, epoch, old, 0)) {
       return ~0u;
     }
@@ -344,7 +349,7 @@ static u32 lds_range(Check *c, u32 action, u32 bytes, u32 lanes, u32 first, u32 
   u32 *write = lds_cells(c, 0) + cell, *read = lds_cells(c, 1) + cell, *other = lds_cells(c, 2) + cell;
   if (action == READ) {
     int missing;
-    if (read_cells(c, write, read, other, lanes * k, table, active, epoch, old, g->start, &missing)) return ~0u;
+    if (read_cells(c, write, read, other, lanes * k, table, active, epoch, old, g->start, 0, &missing)) return ~0u;
     return missing ? ~0u : 0;
   }
   return write_cells(c, write, read, other, lanes * k, table, active, changed, epoch, old, g->start) ? ~0u : 0;

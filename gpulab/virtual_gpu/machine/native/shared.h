@@ -1524,7 +1524,7 @@ PLACE_IS(Found, fault, 0);
 PLACE_IS(Found, finding, 56);
 
 /* Where the shadow cells of a plain read are: `size` bytes from `start` on, and what counts as ordered and as
-   never written. */
+   never written; of earlier reads, which are by other workgroups and which by this one (stays). */
 struct View {
   u32 *write;
   u32 *read;
@@ -1535,9 +1535,11 @@ struct View {
   u32 shift;
   u32 old;
   u32 unset;
+  u32 began;
+  u32 own;
   u32 padding;
 };
-SIZE_IS(View, 64);
+SIZE_IS(View, 72);
 PLACE_IS(View, write, 0);
 PLACE_IS(View, read, 8);
 PLACE_IS(View, other, 16);
@@ -1547,7 +1549,9 @@ PLACE_IS(View, bits, 40);
 PLACE_IS(View, shift, 48);
 PLACE_IS(View, old, 52);
 PLACE_IS(View, unset, 56);
-PLACE_IS(View, padding, 60);
+PLACE_IS(View, began, 60);
+PLACE_IS(View, own, 64);
+PLACE_IS(View, padding, 68);
 
 /* The state of a checked launch. */
 struct Check {
@@ -1590,6 +1594,7 @@ struct Check {
   u64 release_count;
   u64 release_floor;
   u64 mine; /* of the wave that runs: the first epoch of its segment */
+  u64 own; /* since then no other workgroup has run */
   CheckedWave *wave_state;
   CheckedGroup *group_state;
   u64 me; /* number of the wave in its workgroup, of the workgroup */
@@ -1605,7 +1610,7 @@ struct Check {
   /* the faults of the workgroup with the lowest number that has one, one for each instruction and kind */
   Found found[16];
 };
-SIZE_IS(Check, 4008);
+SIZE_IS(Check, 4024);
 PLACE_IS(Check, now, 0);
 PLACE_IS(Check, launch_start, 8);
 PLACE_IS(Check, regions, 16);
@@ -1645,19 +1650,20 @@ PLACE_IS(Check, release_room, 296);
 PLACE_IS(Check, release_count, 304);
 PLACE_IS(Check, release_floor, 312);
 PLACE_IS(Check, mine, 320);
-PLACE_IS(Check, wave_state, 328);
-PLACE_IS(Check, group_state, 336);
-PLACE_IS(Check, me, 344);
-PLACE_IS(Check, my_group, 352);
-PLACE_IS(Check, in_lds, 360);
-PLACE_IS(Check, chained, 368);
-PLACE_IS(Check, told, 376);
-PLACE_IS(Check, all_lanes, 384);
-PLACE_IS(Check, wave_size, 392);
-PLACE_IS(Check, lds, 400);
-PLACE_IS(Check, pending, 464);
-PLACE_IS(Check, found_count, 672);
-PLACE_IS(Check, found, 680);
+PLACE_IS(Check, own, 328);
+PLACE_IS(Check, wave_state, 336);
+PLACE_IS(Check, group_state, 344);
+PLACE_IS(Check, me, 352);
+PLACE_IS(Check, my_group, 360);
+PLACE_IS(Check, in_lds, 368);
+PLACE_IS(Check, chained, 376);
+PLACE_IS(Check, told, 384);
+PLACE_IS(Check, all_lanes, 392);
+PLACE_IS(Check, wave_size, 400);
+PLACE_IS(Check, lds, 408);
+PLACE_IS(Check, pending, 480);
+PLACE_IS(Check, found_count, 688);
+PLACE_IS(Check, found, 696);
 
 /* What was released at an address. */
 struct Release {

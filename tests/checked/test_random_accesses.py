@@ -1,0 +1,184 @@
+"""Random accesses by several waves and blocks: a race is found exactly where two of them conflict by the rules.
+
+Each thread executes its own column of a table: in each step nothing, a load of one element or of three neighbours, or a
+store. Some steps end with a barrier. Two accesses conflict if they use the same element, if one of them changes it, and
+if neither the wave's order nor a barrier of the block orders them. Each store either brings a number that is new, or
+what was in the element from the beginning; the latter changes nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import gpulab
+
+KERNEL = """
+#define NOTHING 0
+#define LOAD 1
+#define NEIGHBOURS 2
+#define STORE 3
+
+__device__ void steps(int steps, int n, int t, const int* sync, const int* kind, const int* index, const TYPE* value,
+                      TYPE* x, TYPE* out) {
+  TYPE sum = 0;
+  for (int s = 0; s < steps; s++) {
+    int what = kind[s * n + t], i = index[s * n + t];
+    if (what == LOAD) sum += x[i];
+    if (what == NEIGHBOURS) sum += x[i] + x[i + 1] + x[i + 2];
+    if (what == STORE) x[i] = value[s * n + t];
+    if (sync[s]) __syncthreads();
+  }
+  out[t] = sum;
+}
+
+extern "C" __global__ void in_memory(int n_steps, const int* sync, const int* kind, const int* index,
+                                     const TYPE* value, TYPE* x, TYPE* out) {
+  steps(n_steps, gridDim.x * blockDim.x, blockIdx.x * blockDim.x + threadIdx.x, sync, kind, index, value, x, out);
+}
+
+extern "C" __global__ void in_lds(int n_steps, const int* sync, const int* kind, const int* index,
+                                  const TYPE* value, TYPE* x, TYPE* out) {
+  __shared__ TYPE tile[SIZE];
+  for (int i = threadIdx.x; i < SIZE; i += blockDim.x) tile[i] = x[i];
+  __syncthreads();
+  steps(n_steps, gridDim.x * blockDim.x, blockIdx.x * blockDim.x + threadIdx.x, sync, kind, index, value, tile, out);
+}
+"""
+NOTHING, LOAD, NEIGHBOURS, STORE = range(4)
+TYPES = {"int": "int32", "unsigned char": "uint8", "short": "int16", "double": "float64"}
+STEPS, BLOCK, SIZE, FIRST = 8, 128, 300, 7
+PROGRAMS = int(os.environ.get("GPULAB_PROGRAMS", "4"))
+FIRST_SEED = int(os.environ.get("GPULAB_SEED", "0"))
+
+
+def places(random: np.random.Generator, wave: int) -> np.ndarray:
+    """Elements for the lanes of a wave, each another one."""
+    first = int(random.integers(SIZE - 2 * wave - 2))
+    lanes = np.arange(wave)
+    return [
+        first + lanes,
+        first // 8 * 8 + lanes,
+        first + lanes[::-1],
+        first + 2 * lanes,
+        first + random.permutation(wave),
+        (lanes * 9 + first) % (SIZE - 2),
+        first + (lanes ^ 8),
+    ][random.integers(7)]
+
+
+def active(random: np.random.Generator, wave: int) -> np.ndarray:
+    """Which lanes take part."""
+    lanes = np.arange(wave)
+    return [
+        lanes >= 0, lanes % 2 == 1, lanes < random.integers(1, wave), lanes >= random.integers(wave),
+        random.random(wave) < 0.8, lanes // 8 % 2 == 0, lanes == random.integers(wave),
+    ][random.integers(7)]  # fmt: skip
+
+
+class Access(NamedTuple):
+    """An access of one element. phase: barriers of the block before it. writes: whether it changes the element."""
+
+    element: int
+    thread: int
+    phase: int
+    writes: bool
+
+
+class Program:
+    """A table, and what the rules say of it."""
+
+    def __init__(self, seed: int, wave: int, blocks: int, lds: bool) -> None:
+        random = np.random.default_rng(seed)
+        self.n, self.wave, self.lds = BLOCK * blocks, wave, lds
+        self.kind = np.zeros((STEPS, self.n), "int32")
+        self.index = np.zeros((STEPS, self.n), "int32")
+        self.same = random.random(SIZE) < random.choice([0.3, 0.97])  # elements that stores never change
+        self.sync = (random.random(STEPS) < 0.6).astype("int32")
+        self.accesses: dict[int, list[Access]] = {}
+        left_out = random.choice([0.2, 0.9, 1])  # of the waves' accesses that conflict with an earlier one
+        for step in range(STEPS):
+            for number in range(self.n // wave):
+                if random.random() < 0.5:
+                    self._add(random, step, number, left_out)
+
+    def _add(self, random: np.random.Generator, step: int, number: int, left_out: float) -> None:
+        """An access of a wave, perhaps."""
+        threads = number * self.wave + np.flatnonzero(active(random, self.wave))
+        index = places(random, self.wave)[threads % self.wave]
+        what, phase = random.choice([LOAD, LOAD, NEIGHBOURS, STORE, STORE]), int(self.sync[:step].sum())
+        new = [
+            Access(element, int(thread), phase, what == STORE and not self.same[element])
+            for thread, first in zip(threads, index, strict=True)
+            for element in range(first, first + (3 if what == NEIGHBOURS else 1))
+        ]
+        if random.random() < left_out and any(
+            self._conflict(a, b) for a in new for b in self.accesses.get(a.element, ())
+        ):
+            return
+        self.kind[step, threads], self.index[step, threads] = what, index
+        for access in new:
+            self.accesses.setdefault(access.element, []).append(access)
+
+    def _conflict(self, one: Access, other: Access) -> bool:
+        """Whether two accesses of one element are a race."""
+        if not (one.writes or other.writes) or one.thread // self.wave == other.thread // self.wave:
+            return False
+        return not self.lds if one.thread // BLOCK != other.thread // BLOCK else one.phase == other.phase
+
+    def races(self) -> dict[tuple[int, int], int]:
+        """The pairs of threads of all races, with an element of each."""
+        return {
+            (min(one.thread, other.thread), max(one.thread, other.thread)): element
+            for element, every in self.accesses.items()
+            for one, other in itertools.combinations(every, 2)
+            if self._conflict(one, other)
+        }
+
+    def arguments(self, dtype: str) -> list[object]:
+        """Those of the kernel. No element gets a number twice, but those that never change."""
+        value = np.full((STEPS, self.n), FIRST)
+        stores = np.zeros(SIZE, "int32")
+        for step, thread in zip(*np.nonzero(self.kind == STORE), strict=True):
+            element = self.index[step, thread]
+            if not self.same[element]:
+                stores[element] += 1
+                value[step, thread] = FIRST + stores[element]
+        assert stores.max() < 120
+        first = np.full(SIZE, FIRST, dtype)
+        arrays = self.sync, self.kind, self.index, value.astype(dtype), first, np.zeros(self.n, dtype)
+        return [np.int32(STEPS), *(gpulab.to_device(array) for array in arrays)]
+
+
+def thread_of(side: gpulab.records.Fault | gpulab.records.Access) -> int:
+    assert side.thread is not None
+    return side.workgroup[0] * BLOCK + side.thread[0]
+
+
+@pytest.mark.parametrize("blocks", [1, 3, pytest.param(24, marks=pytest.mark.full)])
+@pytest.mark.parametrize("lds", [False, True], ids=["memory", "lds"])
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("arch", "wave"), [("gfx942", 64), ("gfx1100", 32)])
+def test_a_race_is_found_where_two_accesses_conflict(arch: str, wave: int, type: str, lds: bool, blocks: int) -> None:
+    with gpulab.using(f"virtual:{arch}"):
+        module = gpulab.compile(KERNEL, options=(f"-DTYPE={type}", f"-DSIZE={SIZE}"))
+        kernel = module["in_lds" if lds else "in_memory"]
+        for seed in range(FIRST_SEED, FIRST_SEED + PROGRAMS):
+            program = Program(seed, wave, blocks, lds)
+            races, fault = program.races(), None
+            with gpulab.checked():
+                try:
+                    kernel[blocks, BLOCK](*program.arguments(TYPES[type]))
+                except gpulab.CheckedFault as error:
+                    fault = error.fault
+            if fault is None:
+                assert not races, seed
+                continue
+            assert fault.kind == "race", seed
+            assert fault.other is not None, seed
+            one, other = sorted((thread_of(fault), thread_of(fault.other)))
+            assert (one, other) in races, seed
