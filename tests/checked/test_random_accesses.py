@@ -48,12 +48,15 @@ extern "C" __global__ void in_memory(int n_steps, const int* sync, const int* ki
 extern "C" __global__ void in_lds(int n_steps, const int* sync, const int* kind, const int* index,
                                   const TYPE* value, TYPE* x, TYPE* out) {
   __shared__ TYPE tile[SIZE];
+#ifndef UNWRITTEN
   for (int i = threadIdx.x; i < SIZE; i += blockDim.x) tile[i] = x[i];
   __syncthreads();
+#endif
   steps(n_steps, gridDim.x * blockDim.x, blockIdx.x * blockDim.x + threadIdx.x, sync, kind, index, value, tile, out);
 }
 """
 NOTHING, LOAD, NEIGHBOURS, STORE, ATOMIC = range(5)
+PLAIN = LOAD, LOAD, NEIGHBOURS, STORE, STORE
 TYPES = {"int": "int32", "unsigned char": "uint8", "short": "int16", "double": "float64"}
 STEPS, BLOCK, SIZE, FIRST = 8, 128, 300, 7
 PROGRAMS = int(os.environ.get("GPULAB_PROGRAMS", "4"))
@@ -96,17 +99,25 @@ class Access(NamedTuple):
 
 
 class Program:
-    """A table, and what the rules say of it."""
+    """A table, and what the rules say of it. kinds: of accesses. alone: there are no races; then `unwritten` has the
+    threads that read what nobody has written before."""
 
-    def __init__(self, seed: int, wave: int, blocks: int, lds: bool, atomics: bool = False) -> None:
+    def __init__(
+        self, seed: int, wave: int, blocks: int, lds: bool, kinds: tuple[int, ...] = PLAIN, alone: bool = False
+    ) -> None:
         random = np.random.default_rng(seed)
-        self.n, self.wave, self.lds, self.atomics = BLOCK * blocks, wave, lds, atomics
+        self.n, self.wave, self.lds, self.kinds = BLOCK * blocks, wave, lds, kinds
         self.kind = np.zeros((STEPS, self.n), "int32")
         self.index = np.zeros((STEPS, self.n), "int32")
-        self.same = random.random(SIZE) < random.choice([0.3, 0.97])  # elements that stores never change
+        same = 0 if alone else random.choice([0.3, 0.97])
+        self.same = random.random(SIZE) < same  # elements that stores never change
         self.sync = (random.random(STEPS) < 0.6).astype("int32")
         self.accesses: dict[int, list[Access]] = {}
-        left_out = random.choice([0.2, 0.9, 1])  # of the waves' accesses that conflict with an earlier one
+        self.unwritten: set[int] = set()
+        self.careful = alone and random.random() < 0.7  # loads leave out, with few exceptions, what nobody wrote
+        left_out = (
+            1 if alone else random.choice([0.2, 0.9, 1])
+        )  # of the waves' accesses that conflict with an earlier one
         for step in range(STEPS):
             for number in range(self.n // wave):
                 if random.random() < 0.5:
@@ -116,10 +127,13 @@ class Program:
         """An access of a wave, perhaps."""
         threads = number * self.wave + np.flatnonzero(active(random, self.wave))
         index = places(random, self.wave)[threads % self.wave]
-        what = random.choice([LOAD, LOAD, NEIGHBOURS, STORE, STORE, *[ATOMIC] * (4 * self.atomics)])
+        what = random.choice(self.kinds)
         phase = int(self.sync[:step].sum())
         if what == ATOMIC:
             threads, index = threads[~self.same[index]], index[~self.same[index]]
+        if what == LOAD and self.careful and random.random() < 0.98:
+            known = np.array([self._is_written(i, t) for i, t in zip(index, threads, strict=True)], bool)
+            threads, index = threads[known], index[known]
         new = [
             Access(element, int(thread), phase, what in (STORE, ATOMIC) and not self.same[element], what == ATOMIC)
             for thread, first in zip(threads, index, strict=True)
@@ -130,8 +144,15 @@ class Program:
         ):
             return
         self.kind[step, threads], self.index[step, threads] = what, index
+        if what == LOAD:
+            self.unwritten |= {int(t) for i, t in zip(index, threads, strict=True) if not self._is_written(i, t)}
         for access in new:
             self.accesses.setdefault(access.element, []).append(access)
+
+    def _is_written(self, element: int, thread: int) -> bool:
+        """Whether somebody has written an element that a thread reads."""
+        blocks = {one.thread // BLOCK for one in self.accesses.get(element, ()) if one.writes}
+        return thread // BLOCK in blocks if self.lds else bool(blocks)
 
     def _conflict(self, one: Access, other: Access) -> bool:
         """Whether two accesses of one element are a race."""
@@ -188,7 +209,7 @@ def found(kernel: gpulab.Kernel, program: Program, type: str, blocks: int) -> tu
 
 ARCHITECTURES = pytest.mark.parametrize(("arch", "wave"), [("gfx942", 64), ("gfx1100", 32)])
 MEMORY = pytest.mark.parametrize("lds", [False, True], ids=["memory", "lds"])
-BLOCKS = pytest.mark.parametrize("blocks", [1, 3, pytest.param(24, marks=pytest.mark.full)])
+BLOCKS = pytest.mark.parametrize("blocks", [3, *(pytest.param(n, marks=pytest.mark.full) for n in (1, 24))])
 
 
 @BLOCKS
@@ -214,6 +235,31 @@ def test_no_race_is_invented_among_atomics(arch: str, wave: int, lds: bool, bloc
         module = gpulab.compile(KERNEL, options=("-DTYPE=int", f"-DSIZE={SIZE}", "-DATOMICS"))
         kernel = module["in_lds" if lds else "in_memory"]
         for seed in range(FIRST_SEED, FIRST_SEED + PROGRAMS):
-            program = Program(seed, wave, blocks, lds, atomics=True)
+            program = Program(seed, wave, blocks, lds, (*PLAIN, *[ATOMIC] * 4))
             pair = found(kernel, program, "int", blocks)
             assert pair is None or pair in program.races(), seed
+
+
+@BLOCKS
+@MEMORY
+@pytest.mark.parametrize("type", TYPES)
+@ARCHITECTURES
+def test_a_read_of_what_nobody_wrote_is_found(arch: str, wave: int, type: str, lds: bool, blocks: int) -> None:
+    """Without races it is certain who reads what was not written before."""
+    with gpulab.using(f"virtual:{arch}"):
+        module = gpulab.compile(KERNEL, options=(f"-DTYPE={type}", f"-DSIZE={SIZE}", "-DUNWRITTEN"))
+        kernel = module["in_lds" if lds else "in_memory"]
+        for seed in range(FIRST_SEED, FIRST_SEED + PROGRAMS):
+            program = Program(seed, wave, blocks, lds, (LOAD, *[STORE] * 3), alone=True)
+            arguments = program.arguments(TYPES[type])
+            arguments[5] = gpulab.empty(SIZE, TYPES[type])
+            with gpulab.checked():
+                try:
+                    kernel[blocks, BLOCK](*arguments)
+                except gpulab.CheckedFault as error:
+                    fault = error.fault
+                    assert fault is not None
+                    assert fault.kind == "never written", seed
+                    assert thread_of(fault) in program.unwritten, seed
+                else:
+                    assert not program.unwritten, seed
