@@ -99,8 +99,11 @@ class Access(NamedTuple):
 
 
 class Program:
-    """A table, and what the rules say of it. kinds: of accesses. alone: there are no races; then `unwritten` has the
-    threads that read what nobody has written before."""
+    """A table, and what the rules say of it.
+
+    kinds: of accesses; none: the table is empty. alone: there are no races; then `unwritten` has the threads that read
+    what nobody has written before.
+    """
 
     def __init__(
         self, seed: int, wave: int, blocks: int, lds: bool, kinds: tuple[int, ...] = PLAIN, alone: bool = False
@@ -118,7 +121,7 @@ class Program:
         left_out = (
             1 if alone else random.choice([0.2, 0.9, 1])
         )  # of the waves' accesses that conflict with an earlier one
-        for step in range(STEPS):
+        for step in range(STEPS if kinds else 0):
             for number in range(self.n // wave):
                 if random.random() < 0.5:
                     self._add(random, step, number, left_out)
@@ -263,3 +266,39 @@ def test_a_read_of_what_nobody_wrote_is_found(arch: str, wave: int, type: str, l
                     assert thread_of(fault) in program.unwritten, seed
                 else:
                     assert not program.unwritten, seed
+
+
+@MEMORY
+@pytest.mark.parametrize("type", TYPES)
+@ARCHITECTURES
+def test_lanes_that_store_different_values_to_one_element_are_found(arch: str, wave: int, type: str, lds: bool) -> None:
+    """Each lane of a wave stores one of three values, of which one is there already."""
+    with gpulab.using(f"virtual:{arch}"):
+        module = gpulab.compile(KERNEL, options=(f"-DTYPE={type}", f"-DSIZE={SIZE}"))
+        kernel = module["in_lds" if lds else "in_memory"]
+        for seed in range(FIRST_SEED, FIRST_SEED + 4 * PROGRAMS):
+            random = np.random.default_rng(seed)
+            program, lanes = Program(seed, wave, 1, lds, kinds=(), alone=True), np.arange(BLOCK)
+            index = random.permutation(SIZE)[:BLOCK]
+            for _ in range(random.choice([0, 1, 1, 2, 8])):  # lanes that have the element of another
+                index[random.integers(BLOCK)] = index[random.integers(wave)]
+            index = [index, lanes, lanes // 2, lanes ^ 1][random.choice(4, p=[0.5, 0.2, 0.1, 0.2])]
+            value = FIRST + random.integers(3, size=BLOCK)
+            value = np.where(random.random(BLOCK) < random.choice([0.0, 0.5, 1.0]), FIRST + index % 3, value)
+            program.kind[0] = np.where((lanes < wave) & active(random, BLOCK), STORE, NOTHING)
+            program.index[0] = index
+            arguments = program.arguments(TYPES[type])
+            arguments[4] = gpulab.to_device(np.tile(value, (STEPS, 1)).astype(TYPES[type]))
+            stored: dict[int, set[int]] = {}
+            for lane in np.flatnonzero(program.kind[0]):
+                stored.setdefault(int(index[lane]), set()).add(int(value[lane]))
+            with gpulab.checked():
+                try:
+                    kernel[1, BLOCK](*arguments)
+                except gpulab.CheckedFault as error:
+                    fault = error.fault
+                    assert fault is not None
+                    assert fault.kind == "lane conflict", seed
+                    assert len(stored[int(index[thread_of(fault)])]) > 1, seed
+                else:
+                    assert all(len(values) == 1 for values in stored.values()), seed
