@@ -929,7 +929,8 @@ PROGRAM_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "host function in a kernel",
-        r"reference to __host__ function '(.*)' in (?:__global__|__device__|__host__ __device__) function",
+        r"reference to __host__ function '(?!other_8_bit_format)(.*)' in "
+        r"(?:__global__|__device__|__host__ __device__) function",
         "{0} is a function of the host; a kernel can call __device__ functions only. If it is your own, mark it "
         "__device__ (or __host__ __device__, for both); if it is the C++ library's, write it without.",
     ),

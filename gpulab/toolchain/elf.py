@@ -187,6 +187,11 @@ def relocations(elf: bytes) -> tuple[Relocation, ...]:
     return tuple(result)
 
 
+def flags(elf: bytes) -> int:
+    """e_flags of the header: of a code object, its processor and what it asks of the device."""
+    return int(struct.unpack_from("<I", elf, 48)[0]) if len(elf) >= 52 else 0
+
+
 def metadata(elf: bytes) -> dict[str, Any]:
     """The AMDGPU metadata ("amdhsa.kernels", "amdhsa.target", ...), or {} if the file has none.
 

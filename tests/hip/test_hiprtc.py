@@ -371,3 +371,25 @@ def test_a_program_from_its_source_to_its_code(hip):
         assert getattr(call, name)(program, None) == 3
     assert call.hiprtcDestroyProgram(ctypes.byref(handle)) == 0
     assert handle.value == 0
+
+
+@pytest.mark.parametrize("form", ["-I{}", "-I {}", "-isystem {}", "--include-path={}"])
+def test_headers_in_folders(hip, hiprtc, tmp_path, form):
+    """-I and its like: the headers that the program includes, by way of others too; HIP's own stay gpulab's."""
+    (tmp_path / "parts" / "hip").mkdir(parents=True)
+    (tmp_path / "parts" / "first.h").write_text('#include "second.h"\n#include <hip/hip_fp16.h>\n')
+    (tmp_path / "parts" / "second.h").write_text("#define SECOND 20\n")
+    (tmp_path / "parts" / "hip" / "hip_fp16.h").write_text("#error not this one\n")
+    source = b'#include <parts/first.h>\n#include "given.h"\n__global__ void k(int* x) { *x = SECOND + GIVEN; }'
+    program = ok(hiprtc.hiprtcCreateProgram(source, b"k.hip", 1, [b"#define GIVEN 3\n"], [b"given.h"]))
+    (tmp_path / "given.h").write_text("#define GIVEN 4\n")  # what was given by its text comes first
+    more = ["-I", str(tmp_path / "parts"), "-I/no/such/folder"]
+    options = [one.encode() for one in (*form.format(tmp_path).split(" "), *more)]
+    ok(hiprtc.hiprtcCompileProgram(program, len(options), options))
+    module = ok(hip.hipModuleLoadData(code_of(hiprtc, program)))
+    function = ok(hip.hipModuleGetFunction(module, b"_Z1kPi"))
+    pointer, data = ok(hip.hipMalloc(4)), np.zeros(1, np.int32)
+    ok(hip.hipModuleLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, None, (pointer,)))
+    ok(hip.hipMemcpy(data, pointer, 4, hip.hipMemcpyKind.hipMemcpyDeviceToHost))
+    assert data[0] == 23
+    ok(hip.hipFree(pointer))

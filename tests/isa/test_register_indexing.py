@@ -105,3 +105,37 @@ def test_indexing_of_gfx9_for_any_instruction():
     assert (set(found.v[22]), set(found.v[23])) == ({9}, {8})
     assert found.v[12].tolist() == [50 if i in active else 0 for i in range(64)]  # v2 - v7
     assert found.v[14].tolist() == [150 if i in active else 0 for i in range(64)]
+
+
+@pytest.mark.parametrize("index", [0, 2])
+def test_indexing_of_gfx9_for_one_lane(index):
+    """m0[7:0] is added to the vector register of v_readlane and v_readfirstlane (SRC0), and of v_writelane (DST):
+    kernels of AITER put numbers into registers so."""
+    found = run(
+        "gfx942",
+        f"""
+        v_add_u32 v4, 100, v0
+        v_add_u32 v6, 1000, v0
+        v_mov_b32 v8, 1
+        v_mov_b32 v10, 2
+        s_mov_b32 s4, {index}
+        s_mov_b32 s5, 77
+        s_mov_b32 s6, 9
+        s_mov_b32 exec_lo, 0xfffffff0
+        s_set_gpr_idx_on s4, gpr_idx(SRC0)
+        v_readlane_b32 s8, v4, s6
+        v_readfirstlane_b32 s9, v4
+        v_writelane_b32 v8, s5, 3
+        s_set_gpr_idx_mode gpr_idx(DST)
+        v_writelane_b32 v8, s6, s6
+        v_readlane_b32 s10, v4, 5
+        s_set_gpr_idx_off
+        v_writelane_b32 v8, s6, 11
+        """,
+    )
+    first = 1000 if index else 100
+    assert (found.s[8], found.s[9], found.s[10]) == (first + 9, first + 4, 105)
+    named, meant = [1] * 64, [2] * 64
+    named[3], named[11] = 77, 9
+    (meant if index else named)[9] = 9
+    assert (found.v[8].tolist(), found.v[10].tolist()) == (named, meant)

@@ -98,6 +98,14 @@ def compile_error(source: str) -> str:
         (("hipMalloc(&d_a", "hipMaloc(&d_a"), "hipMaloc", "did you mean 'hipMalloc'"),
         (("#include <hip/hip_runtime.h>", ""), "blockIdx", "#include <hip/hip_runtime.h>"),
         (("c[i] = a[i]", "c[i] = std::rand() + a[i]"), "std::rand", "rand is a function of the host"),
+        (
+            (
+                "#include <cmath>",
+                "#include <hip/hip_fp8.h>\n__global__ void k(__hip_fp8_e4m3* x) { *x = __hip_fp8_e4m3(1.f); }",
+            ),
+            "__hip_fp8_e4m3(1",
+            "gfx942 the types with _fnuz",
+        ),
         (("<<<blocks, threads>>>(", "("), "  vector_add(", "<<<blocks, threads>>>"),
         (("#include <cmath>", "#include <hipblaslt/hipblaslt.h>"), "hipblaslt", "ROCm's libraries"),
         (("#include <cmath>", "#include <hipblas.h>"), "hipblas", "<hipblas/hipblas.h> and <rocblas/rocblas.h>"),

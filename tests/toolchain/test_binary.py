@@ -315,7 +315,9 @@ def test_files_that_are_something_else(rdna: bytes, tmp_path: Path) -> None:
     for version in (2, 3, 4):
         assert binary.assembly_of(rdna[:8] + bytes([version]) + rdna[9:]).arch == "gfx1100"
     assert "gfx1177" in refused(rdna.replace(b"amdhsa--gfx1100", b"amdhsa--gfx1177"))
-    assert "amdhsa.target" in refused(rdna.replace(b"amdhsa.target", b"amdhsa.tarxxx"))
+    assert binary.assembly_of(rdna.replace(b"amdhsa.target", b"amdhsa.tarxxx")).arch == "gfx1100"  # the header says it
+    nothing = rdna[:48] + bytes(4) + rdna[52:]
+    assert "e_flags" in refused(nothing.replace(b"amdhsa.target", b"amdhsa.tarxxx"))
     assert "say nothing of the kernel largx" in refused(rdna.replace(b"large.kd\0", b"largx.kd\0"))
 
 
@@ -1109,3 +1111,11 @@ def test_a_whole_text(arch: str, kernels: dict[str, int], lanes: int, monkeypatc
         '\t.section\t".bss","aw",@nobits', "\t.amdgpu_metadata", json.dumps(made.metadata), "\t.end_amdgpu_metadata",
         "",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("arch", architectures.names())
+def test_the_header_names_the_device_where_the_metadata_do_not(arch: str, tmp_path: Path) -> None:
+    """Code objects of other assemblers (AITER's kernels) have metadata without amdhsa.target."""
+    raw = linked(f'.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\n.text\nf:\n  s_endpgm\n', arch, tmp_path)
+    assert "amdhsa.target" not in elf.metadata(raw)
+    assert binary.arch_of(raw) == arch

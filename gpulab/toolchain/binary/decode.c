@@ -37,6 +37,7 @@ struct Instruction {
     uint64_t address;
     uint32_t size;
     bool decoded, same;
+    const uint8_t *bytes;
     char text[LONGEST_TEXT];
 };
 
@@ -67,7 +68,7 @@ static Any disassembler;
 static struct Instruction read_one(const uint8_t *bytes, uint64_t size, uint64_t address) {
     size_t (*next)(Any, const uint8_t *, uint64_t, uint64_t, char *, size_t) =
         (size_t(*)(Any, const uint8_t *, uint64_t, uint64_t, char *, size_t))named("LLVMDisasmInstruction");
-    struct Instruction made = {.address = address, .size = 4};
+    struct Instruction made = {.address = address, .size = 4, .bytes = bytes};
     char text[LONGEST_TEXT] = "";
     size_t taken = next(disassembler, bytes, size, address, text, sizeof text);
     if (taken != 0 && taken <= size) {
@@ -152,34 +153,55 @@ static bool same(const struct Instruction *one, const uint8_t *made, const uint8
     return again.decoded && again.size == one->size && !strcmp(again.text, one->text);
 }
 
-// Assembles these instructions at their places, and says of each whether its bytes came again. Where LLVM refuses the
-// whole, each half is tried for itself.
-static void compare(struct Piece *piece, size_t first, size_t end) {
+// Assembles these instructions and says of each whether its bytes came again. Each stands at a place of its own, whatever
+// became of those before it. Where LLVM refuses the whole, each half is tried for itself.
+static void compare(struct Instruction **list, size_t first, size_t end) {
     if (first == end) return;
-    uint64_t base = piece->instructions[first].address;
-    uint64_t size = piece->instructions[end - 1].address + piece->instructions[end - 1].size - base;
     char *text = allocated((end - first) * (LONGEST_TEXT + 64) + 64), *at = text;
-    uint8_t *made = allocated(size);
+    uint64_t size = 0;
     at += sprintf(at, ".text\n");
-    for (size_t i = first; i < end; i++) {
-        struct Instruction *one = &piece->instructions[i];
-        at += sprintf(at, ".org %llu\n", (unsigned long long)(one->address - base));
-        if (one->decoded) at += sprintf(at, "%s\n", one->text);
-    }
+    for (size_t i = first; i < end; size += list[i++]->size)
+        at += sprintf(at, ".org %llu\n%s\n", (unsigned long long)size, list[i]->text);
     at += sprintf(at, ".org %llu\n", (unsigned long long)size);
+    uint8_t *made = allocated(size);
     bool good = assembled(text, (size_t)(at - text), made, size);
     free(text);
-    if (good)
-        for (size_t i = first; i < end; i++) {
-            struct Instruction *one = &piece->instructions[i];
-            one->same = same(one, made + (one->address - base), piece->bytes + (one->address - piece->address));
-        }
+    uint64_t place = 0;
+    for (size_t i = first; good && i < end; place += list[i++]->size)
+        list[i]->same = same(list[i], made + place, list[i]->bytes);
     free(made);
     if (!good && end - first > 1) {
         size_t middle = first + (end - first) / 2;
-        compare(piece, first, middle);
-        compare(piece, middle, end);
+        compare(list, first, middle);
+        compare(list, middle, end);
     }
+}
+
+static int order(const void *one, const void *other) {
+    const struct Instruction *a = *(struct Instruction *const *)one, *b = *(struct Instruction *const *)other;
+    if (a->size != b->size) return a->size < b->size ? -1 : 1;
+    return memcmp(a->bytes, b->bytes, a->size);
+}
+
+// Compares each instruction of a piece. None names another place of the code, so that those of the same bytes are one:
+// a program has many of these, and padding between functions may be a word that LLVM's assembler refuses.
+static void compare_all(struct Piece *piece) {
+    struct Instruction **list = allocated((piece->count + 1) * sizeof(struct Instruction *));
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < piece->count; i++)
+        if (piece->instructions[i].decoded) list[count++] = &piece->instructions[i];
+    qsort(list, count, sizeof *list, order);
+    struct Instruction **once = allocated((count + 1) * sizeof(struct Instruction *));
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || order(&list[i - 1], &list[i])) once[kept++] = list[i];
+    compare(once, 0, kept);
+    size_t of = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (order(&once[of], &list[i])) of++;
+        list[i]->same = once[of]->same;
+    }
+    free(once);
+    free(list);
 }
 
 int main(int count, char **arguments) {
@@ -225,7 +247,7 @@ int main(int count, char **arguments) {
         piece.bytes = allocated(piece.size);
         if (fread(piece.bytes, 1, piece.size, stdin) != piece.size) return 2;
         decode(&piece);
-        compare(&piece, 0, piece.count);
+        compare_all(&piece);
         for (size_t i = 0; i < piece.count; i++) {
             struct Instruction *one = &piece.instructions[i];
             const char *mark = one->decoded && !one->same ? "!" : "";

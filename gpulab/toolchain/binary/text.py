@@ -49,17 +49,35 @@ def _refused(what: str, why: str = "", hint: str = "") -> GpulabError:
     return GpulabError(f"this code object cannot be run here: {what}.", why=why, hint=hint)
 
 
+#: Processors by their number in an ELF header's flags (LLVM's AMDGPUUsage, EF_AMDGPU_MACH_AMDGCN)
+_MACHINES = {
+    0x2C: "gfx900", 0x2D: "gfx902", 0x2E: "gfx904", 0x2F: "gfx906", 0x30: "gfx908", 0x31: "gfx909", 0x32: "gfx90c",
+    0x33: "gfx1010", 0x34: "gfx1011", 0x35: "gfx1012", 0x36: "gfx1030", 0x37: "gfx1031", 0x38: "gfx1032",
+    0x39: "gfx1033", 0x3D: "gfx1035", 0x3E: "gfx1034", 0x3F: "gfx90a", 0x41: "gfx1100", 0x42: "gfx1013",
+    0x43: "gfx1150", 0x44: "gfx1103", 0x45: "gfx1036", 0x46: "gfx1101", 0x47: "gfx1102", 0x48: "gfx1200",
+    0x4A: "gfx1151", 0x4C: "gfx942", 0x4E: "gfx1201", 0x4F: "gfx950", 0x55: "gfx1152", 0x58: "gfx1153",
+}  # fmt: skip
+
+
 def arch_of(elf: bytes) -> str:
     """The gfx name of the device that a code object is made for.
 
+    Metadata that an assembler got from a person may lack the entry; then the ELF header says it, as to AMD's loader.
+
     Raises:
-        GpulabError: its metadata do not say.
+        GpulabError: neither its metadata nor its header say.
     """
     target = elf_reader.metadata(elf).get("amdhsa.target", "")
     match = re.search(r"(gfx[0-9a-f]+)(?::[\w:+-]*)?$", target if isinstance(target, str) else "")
-    if match is None:
-        raise _refused("its metadata name no device (amdhsa.target)", "code objects of version 4 to 6 have that entry.")
-    return match[1]
+    if match is not None:
+        return match[1]
+    arch = _MACHINES.get(elf_reader.flags(elf) & 0xFF)
+    if arch is None:
+        raise _refused(
+            "neither its metadata (amdhsa.target) nor its header (e_flags) name a device",
+            "code objects of version 4 to 6 have the entry, and those of version 3 and later the flags.",
+        )
+    return arch
 
 
 def assembly_of(elf: bytes) -> Foreign:

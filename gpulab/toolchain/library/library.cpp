@@ -8,6 +8,7 @@
 //   exports.h        the C names, __gpulab_<function>_<f32|f64>
 //   printing.h       __printf_alloc (device only)
 //   rocm_names.h     names of ROCm's device library (device only)
+//   strings.h        memcmp, memchr, strlen and their like (device only)
 //   virtual.h        member functions without a body (device only)
 #include "numbers.h"
 #include "elementary.h"
@@ -16,5 +17,6 @@
 #ifdef __AMDGCN__
 #include "printing.h"
 #include "rocm_names.h"
+#include "strings.h"
 #include "virtual.h"
 #endif

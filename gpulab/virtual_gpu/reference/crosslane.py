@@ -10,7 +10,7 @@ import numpy as np
 
 from gpulab.virtual_gpu.isa.expression import Type, u32
 from gpulab.virtual_gpu.isa.instruction import Operand, Register
-from gpulab.virtual_gpu.isa.row import CrossLane
+from gpulab.virtual_gpu.isa.row import ONE_FOR_THE_WAVE, CrossLane
 from gpulab.virtual_gpu.reference.values import swizzled
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ class CrossLaneRows(Operands):
     def cross_lane(self, row: CrossLane) -> Writes:
         wave, operands = self.wave, self.item.operands
         lanes = range(wave.size)
+        if wave.gpr_indexing and row.kind in ONE_FOR_THE_WAVE:
+            operands = (self.indexed(operands[0], 8), self.indexed(operands[1], 1), *operands[2:])
         if row.kind in ("readlane", "readfirstlane"):
             if row.kind == "readlane":
                 lane = self.scalar(operands[2], u32) % wave.size

@@ -32,6 +32,13 @@ Writes = list[Callable[[], None]]
 class Operands:
     """Reads and writes the operands of one instruction on one wave."""
 
+    def indexed(self, operand: Operand, enable: int) -> Operand:
+        """gfx9's register indexing: m0[7:0] is added to a VGPR number where m0[15:12] has the operand's bit."""
+        register, m0 = operand.value, self.wave.m0
+        if not (m0 >> 12 & enable) or not isinstance(register, Register) or register.file != "v":
+            return operand
+        return replace(operand, value=replace(register, index=register.index + (m0 & 255)))
+
     def __init__(self, machine: Group, wave: Wave, item: Instruction, index: int) -> None:
         self.machine, self.wave, self.item, self.index = machine, wave, item, index
         self.partial: dict[int, tuple[int, int]] = {}  # of a buffer access: lanes partly inside

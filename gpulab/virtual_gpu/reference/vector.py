@@ -6,7 +6,6 @@ What is around all rows is here: halves, packing, SDWA, DPP and lane masks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,13 +78,6 @@ class VectorRows(Operands):
             else:
                 writes.append(self.vector_result(row, result.name, result.type, bits, named, write))
         return writes
-
-    def indexed(self, operand: Operand, enable: int) -> Operand:
-        """gfx9's register indexing: m0[7:0] is added to a VGPR number where m0[15:12] has the operand's bit."""
-        register, m0 = operand.value, self.wave.m0
-        if not (m0 >> 12 & enable) or not isinstance(register, Register) or register.file != "v":
-            return operand
-        return replace(operand, value=replace(register, index=register.index + (m0 & 255)))
 
     def vector_result(self, row: Row, name: str, type: Type, bits: Bits, named: Any, write: Bits) -> Callable[[], None]:
         wave = self.wave

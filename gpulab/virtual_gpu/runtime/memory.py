@@ -31,8 +31,10 @@ HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU =
 KINDS = frozenset((HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT, NO_CU))
 
 ON_DEVICE = ("device", "array")  # kinds of allocations that take the device's own memory
-TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED = 1, 2, 3  # hipMemoryType
+TYPE_UNREGISTERED, TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED = 0, 1, 2, 3  # hipMemoryType
+INVALID_DEVICE = -2  # hipInvalidDeviceId
 PITCH_ALIGNMENT = 256
+MAX_PITCH = 2**31 - 1  # hipDeviceProp_t's memPitch
 PIECE = 1 << 20  # bytes that a pattern is repeated to before it is copied
 SMALLEST_ADDRESS = 65536  # no operating system gives out memory below
 
@@ -332,6 +334,9 @@ class Memory:
         """Copy `depth` slices of `height` rows of `width` bytes."""
         if not width or not height or not depth:
             return
+        if max(target_pitch, source_pitch) > MAX_PITCH:
+            reason = f"rows lie at most {MAX_PITCH:,} bytes apart (hipDeviceAttributeMaxPitch)."
+            raise Failure(codes.INVALID_VALUE, reason)
         target_bytes = (depth - 1) * target_slice + (height - 1) * target_pitch + width
         source_bytes = (depth - 1) * source_slice + (height - 1) * source_pitch + width
         to, origin = self.check_copy(target, source, target_bytes, source_bytes, kind)

@@ -69,7 +69,16 @@ class CrossLaneEmitter:
             self._buffer = self.emitter.entry(f"alloca [{2 * self.wave_size} x i32], align 64")
         return self._buffer
 
-    def emit(self, decoded: Decoded, row: CrossLane) -> None:
+    def _lane_of(self, register: int, lane: Value, indexed: bool) -> Value:
+        """Where a register's lane is; under gfx9's register indexing m0[7:0] is added to the register's number."""
+        if not indexed:
+            return self._place(register, lane)
+        index = self.emitter.let(f"and i32 {self.scalars.word(layout.M0)}, 255")
+        return self.emitter.let(f"getelementptr i32, ptr {self.place(register, index)}, i64 {lane}")
+
+    def emit(self, decoded: Decoded, row: CrossLane, which: int = 0) -> None:
+        """`which`: the operands of readlane, readfirstlane and writelane that register indexing moves (1: the first
+        source, 8: the destination)."""
         e, operands, kind = self.emitter, decoded.instruction.operands, row.kind
         if kind in ("readlane", "readfirstlane"):
             target = operands[0].value
@@ -85,7 +94,7 @@ class CrossLaneEmitter:
                     mask = self.scalars.mask(layout.EXEC)
                     lowest = e.call("i64", "llvm.cttz.i64", f"i64 {mask}", "i1 false")
                     lane = e.let(f"and i64 {lowest}, 63")  # 0 for an empty mask
-                value = e.let(f"load i32, ptr {self._place(source, lane)}")
+                value = e.let(f"load i32, ptr {self._lane_of(source, lane, bool(which & 1))}")
             if number is not None:
                 self.scalars.set_word(number, value)
             return
@@ -103,7 +112,8 @@ class CrossLaneEmitter:
         assert destination is not None
         if kind == "writelane":
             value = self.salu.operand(operands[1], u32, decoded.index)
-            e.do(f"store i32 {value}, ptr {self._place(destination, self._lane(operands[2], decoded.index))}")
+            place = self._lane_of(destination, self._lane(operands[2], decoded.index), bool(which & 8))
+            e.do(f"store i32 {value}, ptr {place}")
             return
         first: Value = NULL
         second: Value = NULL

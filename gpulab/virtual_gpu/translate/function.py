@@ -135,7 +135,7 @@ class _Function(Phases, Pieces):
                 or row.kind not in ("readlane", "readfirstlane")
             ):
                 self._flush()
-            self.crosslane.emit(decoded, row)
+            self.crosslane.emit(decoded, row, self.indexed.get(decoded.index, 0))
             return False
         if isinstance(row, Matrix):
             self._flush()

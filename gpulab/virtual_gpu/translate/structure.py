@@ -9,7 +9,7 @@ from dataclasses import replace
 from gpulab import architectures
 from gpulab.virtual_gpu.isa.control import DEBUG_TRAP
 from gpulab.virtual_gpu.isa.instruction import KernelDescriptor, Literal, Operand, Program, Symbol
-from gpulab.virtual_gpu.isa.row import Control, Row
+from gpulab.virtual_gpu.isa.row import ONE_FOR_THE_WAVE, Control, CrossLane, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.decode import ALL_VECTORS, Decoded, Decoder, bits, hardware_field, index_mode, is_dpp
 from gpulab.virtual_gpu.translate.modes import Mode
@@ -182,6 +182,10 @@ class Structure:
                     self.decoded[index] = replace(
                         decoded, cross_reads=ALL_VECTORS, vector_writes=writes, scalar_reads=reads
                     )
+                elif mode is not None and isinstance(row, CrossLane) and row.kind in ONE_FOR_THE_WAVE:
+                    found[index] = mode
+                    reads = decoded.scalar_reads | bits(layout.M0, 1)
+                    self.decoded[index] = replace(decoded, cross_reads=ALL_VECTORS, scalar_reads=reads)
             if mode is not None:
                 why = "register indexing stays on at the end of a block, where gpulab does not follow it."
                 raise self.decoder.refuse(self.decoded[body[-1]].instruction, self.kernel.name, why)

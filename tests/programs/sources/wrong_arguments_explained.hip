@@ -26,7 +26,7 @@ int main() {
   (void)hipFree(x);
   (void)hipFree(x);
   (void)hipMalloc(&y, n * sizeof(int));
-  hipPointerAttribute_t asked;  // an error is an answer here, and nothing is said
-  if (hipPointerGetAttributes(&asked, &n) == hipSuccess) (void)hipGetLastError();
+  unsigned asked;  // an error is an answer here, and nothing is said
+  if (hipPointerGetAttribute(&asked, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE, &n) != hipSuccess) (void)hipGetLastError();
   std::puts("done");
 }

@@ -14,9 +14,11 @@ from gpulab.virtual_gpu.runtime.memory import (
     DEVICE_TO_DEVICE,
     DEVICE_TO_HOST,
     HOST_TO_DEVICE,
+    INVALID_DEVICE,
     TYPE_DEVICE,
     TYPE_HOST,
     TYPE_MANAGED,
+    TYPE_UNREGISTERED,
 )
 from gpulab.virtual_gpu.runtime.streams import Stream
 from gpulab.virtual_gpu.runtime.structures import (
@@ -179,8 +181,11 @@ def hipPointerGetAttributes(attributes: int, address: int) -> int:
     found = _memory.find(address)
     if found is None:
         registered = _memory.registration(address)
-        if registered is None:
-            return codes.INVALID_VALUE
+        if registered is None:  # AMD's library succeeds, too: that is how programs find out about memory of malloc
+            result.type, result.device = TYPE_UNREGISTERED, INVALID_DEVICE
+            result.hostPointer = result.devicePointer = None
+            result.isManaged = result.allocationFlags = 0
+            return 0
         result.type, result.device = TYPE_HOST, registered.device.index
         result.hostPointer = address
         result.devicePointer = registered.shadow + address - registered.address

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import os
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpulab.errors import CompileError, GpulabError
@@ -15,6 +18,28 @@ if TYPE_CHECKING:
     from gpulab.toolchain import CodeObject
 
 _ARCH_OPTIONS = ("--gpu-architecture", "--offload-arch", "-arch")
+_HEADER = re.compile(r"(?!\.\./)[^\x00-\x1f:\\\"]{1,200}$")  # what `Request` accepts as the name of a header
+_FOLDER_OPTIONS = ("--include-path", "-isystem", "-iquote", "-I")
+
+
+def _in_folders(source: str, given: dict[str, str], folders: list[str]) -> dict[str, str]:
+    """The headers in these folders that a program can include, by the names under which it does.
+
+    The compiler has no files (`toolchain/build.py`): so they are read here, in the caller's own process.
+    """
+    from gpulab.toolchain import sources
+    from gpulab.toolchain.build import INCLUDE
+
+    places = [os.path.abspath(folder) for folder in folders if os.path.isdir(folder)]
+    found: dict[str, str] = {}
+    for text in (source, *given.values()) if places else ():
+        for path in sources.headers(text, "", (), places).files:
+            for place in places:
+                name = os.path.relpath(path, place).replace(os.sep, "/")
+                if _HEADER.match(name) and not (INCLUDE / name).exists():  # HIP's own headers are gpulab's
+                    found.setdefault(name, Path(path).read_text(encoding="utf-8", errors="replace"))
+                    break
+    return found
 
 
 class RtcProgram:
@@ -72,6 +97,7 @@ class RtcPrograms:
         program = self.find(handle)
         arch = self._context.current.architecture.name
         passed = []
+        folders = []
         parts = False
         place = 0
         while place < len(options):
@@ -84,16 +110,22 @@ class RtcPrograms:
                 arch = value
             elif name in ("-fgpu-rdc", "-fno-gpu-rdc"):
                 parts = name == "-fgpu-rdc"
+            elif (of := next((of for of in _FOLDER_OPTIONS if option.startswith(of)), "")) and option != of:
+                folders.append(option[len(of) :].removeprefix("=") if of.startswith("--") else option[len(of) :])
+            elif of:
+                place += 1
+                folders += options[place : place + 1]
             else:
                 passed.append(option)
             place += 1
         program.compiled = True
+        headers = {**_in_folders(program.source, program.headers, folders), **program.headers}
         try:
             if parts:
                 program.bitcode, program.symbols = build.unit(
                     request.request(
                         program.source, arch=arch, language="hip", options=passed, name=program.name,
-                        headers=program.headers, name_expressions=program.expressions,
+                        headers=headers, name_expressions=program.expressions,
                     )
                 )  # fmt: skip
                 return results.SUCCESS
@@ -102,7 +134,7 @@ class RtcPrograms:
                 arch=arch,
                 options=passed,
                 name=program.name,
-                headers=program.headers,
+                headers=headers,
                 name_expressions=program.expressions,
             )
         except CompileError as error:
