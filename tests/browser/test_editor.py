@@ -93,7 +93,7 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def kept(running: Lab) -> list[Page]:
-    """JupyterLab's page, for the next test. Notebook 7 has a page for each notebook."""
+    """The page, for the next test: to load JupyterLab or Notebook 7 takes longer than most tests."""
     return []
 
 
@@ -105,13 +105,16 @@ def page(
         page = kept.pop() if kept else None
         if page is not None and not page.is_closed():
             page.mouse.move(2, 2)
-            running.show(page, "kernels.ipynb")
+            if running.app == "lab":
+                running.show(page, "kernels.ipynb")
+            else:  # it has a page for each notebook
+                running.restore(page)
         else:
             page = running.open(browser_gallery, "kernels.ipynb")
         page.evaluate(LISTEN)
         failed = request.session.testsfailed
         yield page
-        if running.app == "lab" and request.session.testsfailed == failed:
+        if request.session.testsfailed == failed:
             kept.append(page)
         else:
             page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
