@@ -67,6 +67,16 @@ async () => {
   shown.close();
 }
 """
+# As `CLOSE`, in a page that has one notebook alone.
+RESTORE = """
+async () => {
+  const { context } = window.jupyterapp.shell.currentWidget;
+  context.model.dirty = false;
+  await context.sessionContext.shutdown();
+  await context.revert();
+  await context.sessionContext.startKernel();
+}
+"""
 EXECUTE = """
 ([id, args]) => {
   const state = {done: false, error: null};
@@ -277,6 +287,16 @@ class Lab:
         self.command(page, "docmanager:open", {"path": name})
         with self._told(page, f"opening {name}", OPEN_SECONDS):
             page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=1000 * OPEN_SECONDS)
+            self._until(page, READY, OPEN_SECONDS)
+
+    def restore(self, page: Page) -> None:
+        """The page's notebook becomes what its file has, and gets another kernel.
+
+        Raises:
+            LabError: as `open`.
+        """
+        with self._told(page, "restoring the notebook", OPEN_SECONDS):
+            page.evaluate(RESTORE)
             self._until(page, READY, OPEN_SECONDS)
 
     def _heard(self, text: str) -> None:

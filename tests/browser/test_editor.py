@@ -93,7 +93,7 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def kept(running: Lab) -> list[Page]:
-    """JupyterLab's page, for the next test. Notebook 7 has a page for each notebook."""
+    """The page, for the next test: to load JupyterLab or Notebook 7 takes longer than most tests."""
     return []
 
 
@@ -105,13 +105,16 @@ def page(
         page = kept.pop() if kept else None
         if page is not None and not page.is_closed():
             page.mouse.move(2, 2)
-            running.show(page, "kernels.ipynb")
+            if running.app == "lab":
+                running.show(page, "kernels.ipynb")
+            else:  # it has a page for each notebook
+                running.restore(page)
         else:
             page = running.open(browser_gallery, "kernels.ipynb")
         page.evaluate(LISTEN)
         failed = request.session.testsfailed
         yield page
-        if running.app == "lab" and request.session.testsfailed == failed:
+        if request.session.testsfailed == failed:
             kept.append(page)
         else:
             page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
@@ -199,31 +202,27 @@ def test_errors_are_marked_on_their_lines(running: Lab, page: Page) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_boxes_can_be_read_in_both_themes(
-    running: Lab, browser_gallery: galleries.Gallery, request: pytest.FixtureRequest, theme: str
-) -> None:
+def test_boxes_can_be_read_in_both_themes(running: Lab, page: Page, theme: str) -> None:
     """Names and roles, text with a contrast of 4.5 to 1: the message, the explanation, the margin. The list of
     completions is JupyterLab's own."""
-    with galleries.limit(galleries.LAB_SECONDS, request.node.name):
-        page = running.open(browser_gallery, "kernels.ipynb", theme=theme)
-        hip = cell(page, 1)
-        expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
-        hip.locator(".gpulab-function").first.click()
-        page.mouse.move(2, 2)
-        page.keyboard.press("Shift+F1")
-        box = page.locator(".gpulab-tip-box")
-        expect(box).to_have_attribute("role", "tooltip")
-        galleries.accessible(page, ".gpulab-tip-box")
-        page.keyboard.press("Escape")
-        running.run_all(page)
-        broken = cell(page, 3)
-        expect(broken.locator(".gpulab-sign-error")).to_be_visible()
-        galleries.accessible(page, ".gpulab-sign")
-        broken.locator(".gpulab-mark-error").hover()
-        expect(box).to_be_visible()
-        galleries.accessible(page, ".gpulab-tip-box")
-        page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
-        page.context.close()
+    running.theme(page, theme)
+    hip = cell(page, 1)
+    expect(hip.locator(".gpulab-qualifier").first).to_be_visible()
+    hip.locator(".gpulab-function").first.click()
+    page.mouse.move(2, 2)
+    page.keyboard.press("Shift+F1")
+    box = page.locator(".gpulab-tip-box")
+    expect(box).to_have_attribute("role", "tooltip")
+    galleries.accessible(page, ".gpulab-tip-box")
+    page.keyboard.press("Escape")
+    running.run_all(page)
+    broken = cell(page, 3)
+    expect(broken.locator(".gpulab-sign-error")).to_be_visible()
+    galleries.accessible(page, ".gpulab-sign")
+    broken.locator(".gpulab-mark-error").hover()
+    expect(box).to_be_visible()
+    galleries.accessible(page, ".gpulab-tip-box")
+    running.theme(page, "light")
 
 
 CUDA = """%%cuda

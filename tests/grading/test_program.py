@@ -116,6 +116,7 @@ def test_a_race_in_a_program_is_found():
     assert verdict.cause == "data-race", verdict.text
 
 
+@pytest.mark.full
 def test_a_machine_may_have_further_devices():
     source = """
 #include <cstdio>

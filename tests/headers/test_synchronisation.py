@@ -114,7 +114,10 @@ UNITS = {
 }
 
 
-@pytest.mark.parametrize("arch", UNITS)
+FURTHER = [pytest.param(arch, marks=pytest.mark.full) for arch in UNITS if arch not in ("gfx942", "gfx1100")]
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx1100", *FURTHER])
 def test_the_number_of_a_unit_is_made_of_hardware_registers(arch: str) -> None:
     assembly = toolchain.compile("__global__ void where(unsigned* out) { out[0] = __smid(); }", arch=arch).assembly
     found = re.findall(r"s_getreg_b32 \w+, hwreg\(HW_REG_(\w+), (\d+), (\d+)\)", assembly)

@@ -217,6 +217,7 @@ int main() {
     assert programs.build(source, archs=("gfx942",)).run(arch="gfx942").stdout == "0 6 8 1\n"
 
 
+@pytest.mark.full
 def test_an_option_of_the_program_is_no_warning() -> None:
     """Clang would warn that -ffast-math overrides how products of complex numbers are made, which gpulab asks for."""
     source = "#include <hip/hip_runtime.h>\n__global__ void k(float* x) { *x /= 3; }\nint main() {}\n"
