@@ -21,9 +21,9 @@ from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.accesses import Accesses
 from gpulab.virtual_gpu.translate.captured import Capture, Gathered, Item, Vector, mask_number
-from gpulab.virtual_gpu.translate.chunk import Chunk
+from gpulab.virtual_gpu.translate.chunk import Chunk, HeldChunk
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, into_lds, scalar_number, words
-from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Value, signed
+from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, Value, signed
 from gpulab.virtual_gpu.translate.lane_access import Observed, Site
 from gpulab.virtual_gpu.translate.lanewise import Lanewise
 from gpulab.virtual_gpu.translate.liveness import Live
@@ -32,6 +32,7 @@ from gpulab.virtual_gpu.translate.scalars import Scalars
 
 WHOLE_ITEMS = 40  # instructions of a run, up to which it is worth having twice: so many values fit into host registers
 SHORT = 12  # the same of one without memory accesses
+SKIPPED = 8  # instructions of an unrolled run from which on a chunk without an active lane is skipped
 PATIENCE = 31  # times that a run goes through its loop at once after it had not fit a whole wave
 
 # Memory that lanes share and that an access may reach. Scratch is each lane's own: its order is that of the chunk.
@@ -78,6 +79,7 @@ class Run:
         self.capture = Capture(emitter, scalars, wave_size, site, symbol, rules, scratch_buffer)
         self.lanewise = Lanewise(emitter, wave_size, arch)
         self.accesses = Accesses(emitter, wave_size, site, slot, observe)
+        self.held: dict[int, list[Local]] | None = None  # rooms of vector registers that a loop holds (held.py)
         self.opaque = False  # whether a loop's counter is hidden from LLVM
         self.items: list[Item] = []
         self.loads: list[Item] = []  # the part before a store, if this run has two
@@ -236,7 +238,9 @@ class Run:
         wanted = masks & (live(every[-1].decoded.index).scalars | bits(layout.EXEC, 2))
         totals: dict[int, Value] = {}
         moves = any(isinstance(item.decoded.row, Memory) for item in every)
-        if not (self.whole and (moves or len(every) <= SHORT) and self._fit(every)):
+        if self.held is not None:
+            totals = self._unrolled(every, live, wanted, exec_mask, self.held)
+        elif not (self.whole and (moves or len(every) <= SHORT) and self._fit(every)):
             for part in parts:
                 totals |= self._loop(part, live, wanted, exec_mask)
         else:
@@ -335,6 +339,45 @@ class Run:
         assert lines_before <= marker
         e.label(done)
         self.accesses.report(exec_mask)
+        return totals
+
+    def _unrolled(
+        self,
+        items: list[Item],
+        live: Callable[[int], Live],
+        wanted: int,
+        exec_mask: Value,
+        held: dict[int, list[Local]],
+    ) -> dict[int, Value]:
+        """The run of a loop that holds its registers: one chunk after the other; gives the masks as `_loop` does."""
+        e = self.emitter
+        totals: dict[int, Value] = {}
+        for number in range(self.wave_size // e.lanes):
+            body, done = e.name("chunk"), e.name("chunk_done")
+            shifted = e.let(f"lshr i64 {exec_mask}, {number * e.lanes}") if number else exec_mask
+            bits_ = e.let(f"trunc i64 {shifted} to {e.byte}")
+            skips = len(items) >= SKIPPED
+            before = e.block
+            if skips:
+                e.branch(e.let(f"icmp eq {e.byte} {bits_}, 0"), done, body)
+                e.label(body)
+            rooms = {register: places[number] for register, places in held.items()}
+            chunk = HeldChunk(e, self.wave_size, Integer(number), bits_, rooms, live(items[-1].decoded.index).asleep)
+            for item in items:
+                self._emit(chunk, item)
+            self._store(chunk, items, live)
+            kept = self._kept(chunk, wanted)
+            if number:
+                kept = {start: e.let(f"shl i64 {byte}, {number * e.lanes}") for start, byte in kept.items()}
+            if skips:
+                end = e.block
+                e.jump(done)
+                e.label(done)
+                kept = {
+                    start: e.let(f"phi i64 [ 0, %{before} ], [ {value}, %{end} ]") for start, value in kept.items()
+                }
+            for start, value in kept.items():
+                totals[start] = e.let(f"or i64 {totals[start]}, {value}") if start in totals else value
         return totals
 
     def _store(self, chunk: Chunk, items: list[Item], live: Callable[[int], Live]) -> None:

@@ -7,7 +7,7 @@ resumed. Within a block values stay in IR names; `flush` stores those that were 
 from __future__ import annotations
 
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Value
+from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, Emitter, Value
 
 
 class Scalars:
@@ -20,6 +20,8 @@ class Scalars:
         self.written: set[int] = set()
         self.scc: Value | None = None
         self.scc_written = False
+        self.held: frozenset[int] = frozenset()  # registers that a loop holds, in its room (held.py)
+        self.room: Value = NULL
         self.ahead = False  # what is emitted here goes ahead of the loop that is being emitted (straight.py)
 
     def _let(self, text: str) -> Value:
@@ -37,6 +39,8 @@ class Scalars:
         self.scc, self.scc_written = None, False
 
     def _address(self, number: int) -> Value:
+        if number in self.held:
+            return self._let(f"getelementptr i8, ptr {self.room}, i64 {4 * number}")
         return self._let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * number}")
 
     def word(self, number: int) -> Value:
