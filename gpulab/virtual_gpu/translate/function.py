@@ -190,7 +190,9 @@ class _Function(Held, Phases, Pieces):
             self.salu.memory(decoded, self.slot(decoded.index))
         else:
             assert isinstance(row, Row)
+            parts = self._by_chunk(decoded)
             self.salu.row(decoded, mode)
+            self.scalars.parts.update(parts)
         return False
 
     def _with_indices(self, decoded: Decoded, mode: Mode, which: int) -> None:

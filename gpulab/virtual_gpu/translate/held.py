@@ -15,16 +15,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gpulab.virtual_gpu.isa.instruction import Literal, Register
 from gpulab.virtual_gpu.isa.row import Control, Row
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, is_dpp
-from gpulab.virtual_gpu.translate.emitter import Integer, Local, Value
-from gpulab.virtual_gpu.translate.frame import Frame
+from gpulab.virtual_gpu.translate.branching import Branching
+from gpulab.virtual_gpu.translate.captured import mask_number
+from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, bits, is_dpp, scalar_number
+from gpulab.virtual_gpu.translate.emitter import ZEROS, Constant, Local, Value
 from gpulab.virtual_gpu.translate.liveness import Live
+from gpulab.virtual_gpu.translate.scalars import chunks_of, joined
 from gpulab.virtual_gpu.translate.structure import fence_of
+from gpulab.virtual_gpu.translate.sweeps import BITWISE
 
 MOST = 320  # vector instructions of a loop, times chunks
-ROOMS = 64  # vector registers that a loop writes, times chunks
+ROOMS = {8: 32, 16: 64}  # vector registers that a loop writes, times chunks, by the lanes of a chunk
+MASKS = 8  # lane masks that go round a loop, times chunks: the host has seven registers for them
 _EVERYTHING = Live(ALL_SCALARS, ALL_VECTORS, ALL_VECTORS)
 
 
@@ -32,17 +37,19 @@ _EVERYTHING = Live(ALL_SCALARS, ALL_VECTORS, ALL_VECTORS)
 class HeldLoop:
     """One loop, and its rooms once it was entered.
 
-    scalars, vectors: registers that it writes. counts: of its blocks, by the number of the counter. words: the room of
-    all scalar registers. lanes: rooms of vector registers, one for each chunk.
+    scalars, vectors: registers that it writes. masks: where lane masks begin that are held by chunk. counts: of its blocks, by the number of the counter. words: the room of
+    all scalar registers. masks_at, lanes: rooms of lane masks and of vector registers, one for each chunk.
     """
 
     head: int
     blocks: frozenset[int]
     scalars: list[int]
     vectors: list[int]
+    masks: list[int]
     counts: dict[int, Local] = field(default_factory=dict)
     budget: Local = Local("")
     words: Local = Local("")
+    masks_at: dict[int, list[Local]] = field(default_factory=dict)
     lanes: dict[int, list[Local]] = field(default_factory=dict)
 
 
@@ -85,7 +92,7 @@ def _circles(blocks: Sequence[int], successors: Mapping[int, Sequence[int] | Non
                         yield found
 
 
-class Held(Frame):
+class Held(Branching):
     """Emits them: `_find_held` says which there are, by block."""
 
     _loop_held: HeldLoop | None = None  # that of the block which is being emitted
@@ -132,11 +139,98 @@ class Held(Frame):
                 scalars |= decoded.scalar_writes
                 vectors |= decoded.vector_writes
                 amount += decoded.is_vector
-        if amount * chunks > MOST or vectors.bit_count() * chunks > ROOMS:
+        if amount * chunks > MOST or vectors.bit_count() * chunks > ROOMS[self.emitter.lanes]:
             return None
         pairs = (scalars | scalars >> 1) & int("01" * (layout.SCALARS // 2 + 1), 2)
         scalars |= pairs | pairs << 1  # of a pair that is read at once both
-        return HeldLoop(head, blocks, _numbers(scalars), _numbers(vectors))
+        body = [self.decoded[index] for block in blocks for index in self.blocks[block]]
+        return HeldLoop(head, blocks, _numbers(scalars), _numbers(vectors), self._masks_of(head, body))
+
+    def _masks_of(self, head: int, body: list[Decoded]) -> list[int]:
+        """Where lane masks begin that are held by chunk, in the host's mask registers if it has such.
+
+        EXEC, those that comparisons make, and what scalar instructions make of these; EXEC alone, if those that go
+        round the loop would not fit.
+        """
+        size, chunks = self.wave_size // 32, self.wave_size // self.emitter.lanes
+        if self.emitter.lanes == 8:
+            return []
+        found = {layout.EXEC}
+        while True:
+            before = len(found)
+            for decoded in body:
+                if decoded.is_vector:
+                    parts = [part for part in (decoded, decoded.pair) if part is not None]
+                    results = [(result, operand) for part in parts for result, operand in part.results]
+                    found |= {mask_number(result.name, result.type, operand) for result, operand in results} - {None}
+                elif self._is_bitwise(decoded) and decoded.scalar_reads & sum(bits(n, size) for n in found):
+                    value = decoded.instruction.operands[0].value
+                    number = scalar_number(value) if isinstance(value, Register) else None
+                    if number not in (None, layout.NULL):
+                        found.add(number)
+            if len(found) == before:
+                break
+        masks = sum(bits(start, size) for start in found)
+        carried = [start for start in found if self.entry_live[head].scalars >> start & 1]
+        fits = masks.bit_count() == size * len(found) and len(carried) * chunks <= MASKS
+        return sorted(found) if fits else [layout.EXEC]
+
+    def _is_bitwise(self, decoded: Decoded) -> bool:
+        """Whether it is an operation of the scalar unit on whole lane masks, bit by bit."""
+        row = decoded.row
+        if not isinstance(row, Row) or decoded.is_vector or row.logic not in BITWISE:
+            return False
+        operands = decoded.instruction.operands
+        return all(not isinstance(o.value, Register) or o.value.count == self.wave_size // 32 for o in operands)
+
+    def _by_chunk(self, decoded: Decoded) -> dict[int, list[Value]]:
+        """By chunk what a scalar instruction makes of lane masks that are held so; nothing where that is not known."""
+        loop = self._loop_held
+        if loop is None or not loop.masks or not self._is_bitwise(decoded):
+            return {}
+        row, e, scalars = decoded.row, self.emitter, self.scalars
+        assert isinstance(row, Row)
+        target, *operands = decoded.instruction.operands
+        saves = any(result.name == "exec" for result, _ in decoded.results)
+        sources: list[list[Value]] = []
+        chunks = len(loop.masks_at[layout.EXEC])
+        for operand in operands:
+            value = operand.value
+            if isinstance(value, Literal) and value.value in (0, -1):
+                sources.append([Constant("splat (i1 true)") if value.value else ZEROS] * chunks)
+                continue
+            number = scalar_number(value) if isinstance(value, Register) else None
+            if number not in loop.masks_at or operand.neg or operand.abs:
+                return {}
+            sources.append(scalars.by_chunk(number))
+        if saves:
+            sources.append(scalars.by_chunk(layout.EXEC))
+        new: list[Value] = []
+        for values in zip(*sources, strict=True):
+            text = BITWISE[row.logic]
+            each = list(values)
+            for at, value in enumerate(each):
+                if f"~{{{at}}}" in text:
+                    each[at] = e.let(f"xor {e.v1} {value}, splat (i1 true)")
+            op, _, rest = text.replace("~", "").format(*each).partition(" ")
+            new.append(e.let(f"{op} {e.v1} {rest}") if rest else each[0])
+        value = target.value
+        number = scalar_number(value) if isinstance(value, Register) else None
+        found = {layout.EXEC: new} if saves else {}
+        if number in loop.masks_at:
+            found[number] = sources[-1] if saves and row.graph()[1][0].op == "arg" else new
+        return found
+
+    def _condition(self, row: Control) -> Value:
+        loop, number = self._loop_held, layout.VCC if row.register == "vcc" else layout.EXEC
+        if loop is None or row.register == "scc" or number not in loop.masks_at:
+            return super()._condition(row)
+        e = self.emitter
+        first, *others = self.scalars.by_chunk(number)
+        for other in others:
+            first = e.let(f"or {e.v1} {first}, {other}")
+        any_ = e.let(f"bitcast {e.v1} {first} to {e.byte}")
+        return e.let(f"icmp {'ne' if row.nonzero else 'eq'} {e.byte} {any_}, 0")
 
     def _can_hold(self, decoded: Decoded) -> bool:
         row = decoded.row
@@ -160,7 +254,7 @@ class Held(Frame):
         self._loop_held = loop
         self.scalars.forget()
         self.scalars.held, self.scalars.room = frozenset(loop.scalars), loop.words
-        self.run.held = loop.lanes
+        self.scalars.masks, self.run.held = loop.masks_at, loop.lanes
         if block == loop.head:
             e.jump(f"in.b{block}")
             e.label(f"in.b{block}")
@@ -171,6 +265,8 @@ class Held(Frame):
         loop.budget = e.entry("alloca i64")
         loop.counts = {numbers[block]: e.entry("alloca i64") for block in sorted(loop.blocks)}
         chunks = self.wave_size // e.lanes
+        for start in loop.masks:
+            loop.masks_at[start] = [e.entry(f"alloca {e.v1}, align 8") for _ in range(chunks)]
         for register in loop.vectors:
             loop.lanes[register] = [e.entry(f"alloca {e.v32}, align {e.align}") for _ in range(chunks)]
 
@@ -185,6 +281,12 @@ class Held(Frame):
             if live.scalars >> n & 1:
                 value = e.let(f"load i32, ptr {self._scalar_at(n)}")
                 e.do(f"store i32 {value}, ptr {self._word_at(loop, n)}")
+        self.scalars.forget()
+        for start, rooms in loop.masks_at.items():
+            if live.scalars >> start & 1:
+                parts = chunks_of(e, self.scalars.mask(start), len(rooms))
+                for room, part in zip(rooms, parts, strict=True):
+                    e.do(f"store {e.v1} {part}, ptr {room}")
         for register, places in loop.lanes.items():
             if (live.active | live.asleep) >> register & 1:
                 for chunk, place in enumerate(places):
@@ -198,8 +300,14 @@ class Held(Frame):
         e.do(f"store i64 {left}, ptr {self._field_at('budget')}")
         for number, count in loop.counts.items():
             super()._count(number, e.let(f"load i64, ptr {count}"))
+        for start, rooms in loop.masks_at.items():
+            if live.scalars >> start & 1:
+                whole = joined(e, [e.let(f"load {e.v1}, ptr {room}") for room in rooms])
+                word = whole if self.wave_size == 64 else e.let(f"trunc i64 {whole} to i32")
+                e.do(f"store i{self.wave_size} {word}, ptr {self._scalar_at(start)}, align 4")
+        parted = {n for start in loop.masks for n in range(start, start + self.wave_size // 32)}
         for n in loop.scalars:
-            if live.scalars >> n & 1:
+            if n not in parted and live.scalars >> n & 1:
                 value = e.let(f"load i32, ptr {self._word_at(loop, n)}")
                 e.do(f"store i32 {value}, ptr {self._scalar_at(n)}")
         for register, places in loop.lanes.items():
@@ -241,7 +349,7 @@ class Held(Frame):
         e = self.emitter
         self._loop_held = self.run.held = None
         self.scalars.forget()
-        self.scalars.held = frozenset()
+        self.scalars.held, self.scalars.masks = frozenset(), {}
         for (source, target), label in self._edges.items():
             e.label(label)
             if target not in loop.blocks:

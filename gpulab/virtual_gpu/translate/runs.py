@@ -28,7 +28,7 @@ from gpulab.virtual_gpu.translate.lane_access import Observed, Site
 from gpulab.virtual_gpu.translate.lanewise import Lanewise
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
-from gpulab.virtual_gpu.translate.scalars import Scalars
+from gpulab.virtual_gpu.translate.scalars import Scalars, joined
 
 WHOLE_ITEMS = 40  # instructions of a run, up to which it is worth having twice: so many values fit into host registers
 SHORT = 12  # the same of one without memory accesses
@@ -239,7 +239,7 @@ class Run:
         totals: dict[int, Value] = {}
         moves = any(isinstance(item.decoded.row, Memory) for item in every)
         if self.held is not None:
-            totals = self._unrolled(every, live, wanted, exec_mask, self.held)
+            self._unrolled(every, live, wanted, self.held)
         elif not (self.whole and (moves or len(every) <= SHORT) and self._fit(every)):
             for part in parts:
                 totals |= self._loop(part, live, wanted, exec_mask)
@@ -342,20 +342,14 @@ class Run:
         return totals
 
     def _unrolled(
-        self,
-        items: list[Item],
-        live: Callable[[int], Live],
-        wanted: int,
-        exec_mask: Value,
-        held: dict[int, list[Local]],
-    ) -> dict[int, Value]:
-        """The run of a loop that holds its registers: one chunk after the other; gives the masks as `_loop` does."""
+        self, items: list[Item], live: Callable[[int], Live], wanted: int, held: dict[int, list[Local]]
+    ) -> None:
+        """The run of a loop that holds its registers: one chunk after the other. Takes over the masks it made."""
         e = self.emitter
-        totals: dict[int, Value] = {}
-        for number in range(self.wave_size // e.lanes):
+        made: dict[int, list[Value]] = {}
+        for number, active in enumerate(self.scalars.by_chunk(layout.EXEC)):
             body, done = e.name("chunk"), e.name("chunk_done")
-            shifted = e.let(f"lshr i64 {exec_mask}, {number * e.lanes}") if number else exec_mask
-            bits_ = e.let(f"trunc i64 {shifted} to {e.byte}")
+            bits_ = e.let(f"bitcast {e.v1} {active} to {e.byte}")
             skips = len(items) >= SKIPPED
             before = e.block
             if skips:
@@ -366,19 +360,19 @@ class Run:
             for item in items:
                 self._emit(chunk, item)
             self._store(chunk, items, live)
-            kept = self._kept(chunk, wanted)
-            if number:
-                kept = {start: e.let(f"shl i64 {byte}, {number * e.lanes}") for start, byte in kept.items()}
+            kept = {s: v for s, v in chunk.masks.items() if wanted & bits(s, self.wave_size // 32)}
             if skips:
                 end = e.block
                 e.jump(done)
                 e.label(done)
-                kept = {
-                    start: e.let(f"phi i64 [ 0, %{before} ], [ {value}, %{end} ]") for start, value in kept.items()
-                }
+                none = f"[ zeroinitializer, %{before} ]"
+                kept = {s: e.let(f"phi {e.v1} {none}, [ {value}, %{end} ]") for s, value in kept.items()}
             for start, value in kept.items():
-                totals[start] = e.let(f"or i64 {totals[start]}, {value}") if start in totals else value
-        return totals
+                made.setdefault(start, []).append(value)
+        for start, parts in made.items():
+            self.scalars.set_mask(start, joined(e, parts))
+            if start in self.scalars.masks:
+                self.scalars.parts[start] = parts
 
     def _store(self, chunk: Chunk, items: list[Item], live: Callable[[int], Live]) -> None:
         """Store what is still needed. v_cmpx ends a run and puts lanes to sleep: what they hold they may need later."""
