@@ -4,7 +4,8 @@ Between blocks all registers are in the wave's state. A short loop waits there f
 most, which have half of the work in between. So a loop without memory accesses, and without instructions that look at
 other lanes, copies what it writes into rooms of its own (allocas) when it is entered. LLVM makes host registers of
 them. Of each chunk of lanes a vector register has one, so the loops over chunks are unrolled there (runs.py). What is
-live is copied back where the loop is left.
+live is copied back where the loop is left. Lane masks are held by chunk, too, beside their numbers: where only scalar
+instructions combine them, and vector instructions and branches use them, they never leave the host's mask registers.
 
 Such a loop is entered at one block, its head, and goes on there after the wave's budget was used up: what a backward
 branch inside the loop costs is taken at once, but only on the way to the head it is asked whether something is left.
@@ -21,13 +22,14 @@ from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.branching import Branching
 from gpulab.virtual_gpu.translate.captured import mask_number
 from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, bits, is_dpp, scalar_number
-from gpulab.virtual_gpu.translate.emitter import ZEROS, Constant, Local, Value
+from gpulab.virtual_gpu.translate.emitter import NULL, ZEROS, Constant, Local, Value
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.scalars import chunks_of, joined
 from gpulab.virtual_gpu.translate.structure import fence_of
 from gpulab.virtual_gpu.translate.sweeps import BITWISE
 
-MOST = 320  # vector instructions of a loop, times chunks
+MOST = 320  # vector instructions of all loops that are held, times chunks: LLVM has so much more to do
+WAYS = 8  # the way into a loop and out of it, in instructions
 ROOMS = {8: 32, 16: 64}  # vector registers that a loop writes, times chunks, by the lanes of a chunk
 MASKS = 8  # lane masks that go round a loop, times chunks: the host has seven registers for them
 _EVERYTHING = Live(ALL_SCALARS, ALL_VECTORS, ALL_VECTORS)
@@ -37,8 +39,9 @@ _EVERYTHING = Live(ALL_SCALARS, ALL_VECTORS, ALL_VECTORS)
 class HeldLoop:
     """One loop, and its rooms once it was entered.
 
-    scalars, vectors: registers that it writes. masks: where lane masks begin that are held by chunk. counts: of its blocks, by the number of the counter. words: the room of
-    all scalar registers. masks_at, lanes: rooms of lane masks and of vector registers, one for each chunk.
+    scalars, vectors: registers that it writes. masks: where lane masks begin that are held by chunk.
+    counts: of its blocks, by the number of the counter. words: the room of all scalar registers.
+    masks_at, lanes: rooms of lane masks and of vector registers, one for each chunk.
     """
 
     head: int
@@ -47,8 +50,8 @@ class HeldLoop:
     vectors: list[int]
     masks: list[int]
     counts: dict[int, Local] = field(default_factory=dict)
-    budget: Local = Local("")
-    words: Local = Local("")
+    budget: Value = NULL
+    words: Value = NULL
     masks_at: dict[int, list[Local]] = field(default_factory=dict)
     lanes: dict[int, list[Local]] = field(default_factory=dict)
 
@@ -85,8 +88,9 @@ def _circles(blocks: Sequence[int], successors: Mapping[int, Sequence[int] | Non
                 if work:
                     lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[block])
                 if lowest[block] == order[block]:
-                    found = path[path.index(block) :]
-                    del path[-len(found) :]
+                    found = [path.pop()]
+                    while found[-1] != block:
+                        found.append(path.pop())
                     open_.difference_update(found)
                     if len(found) > 1 or block in (successors[block] or ()):
                         yield found
@@ -97,6 +101,7 @@ class Held(Branching):
 
     _loop_held: HeldLoop | None = None  # that of the block which is being emitted
     _edges: dict[tuple[int, int], str]
+    _amount = 0  # of what is held so far
 
     def _find_held(self) -> dict[int, HeldLoop]:
         into: dict[int, list[int]] = {block: [] for block in self.blocks}
@@ -139,8 +144,10 @@ class Held(Branching):
                 scalars |= decoded.scalar_writes
                 vectors |= decoded.vector_writes
                 amount += decoded.is_vector
-        if amount * chunks > MOST or vectors.bit_count() * chunks > ROOMS[self.emitter.lanes]:
+        amount = (amount + WAYS) * chunks
+        if self._amount + amount > MOST or vectors.bit_count() * chunks > ROOMS[self.emitter.lanes]:
             return None
+        self._amount += amount
         pairs = (scalars | scalars >> 1) & int("01" * (layout.SCALARS // 2 + 1), 2)
         scalars |= pairs | pairs << 1  # of a pair that is read at once both
         body = [self.decoded[index] for block in blocks for index in self.blocks[block]]
@@ -162,7 +169,8 @@ class Held(Branching):
                 if decoded.is_vector:
                     parts = [part for part in (decoded, decoded.pair) if part is not None]
                     results = [(result, operand) for part in parts for result, operand in part.results]
-                    found |= {mask_number(result.name, result.type, operand) for result, operand in results} - {None}
+                    made = (mask_number(result.name, result.type, operand) for result, operand in results)
+                    found.update(number for number in made if number is not None)
                 elif self._is_bitwise(decoded) and decoded.scalar_reads & sum(bits(n, size) for n in found):
                     value = decoded.instruction.operands[0].value
                     number = scalar_number(value) if isinstance(value, Register) else None
@@ -190,11 +198,11 @@ class Held(Branching):
             return {}
         row, e, scalars = decoded.row, self.emitter, self.scalars
         assert isinstance(row, Row)
-        target, *operands = decoded.instruction.operands
+        target, *given = decoded.instruction.operands
         saves = any(result.name == "exec" for result, _ in decoded.results)
         sources: list[list[Value]] = []
         chunks = len(loop.masks_at[layout.EXEC])
-        for operand in operands:
+        for operand in given:
             value = operand.value
             if isinstance(value, Literal) and value.value in (0, -1):
                 sources.append([Constant("splat (i1 true)") if value.value else ZEROS] * chunks)
@@ -212,8 +220,8 @@ class Held(Branching):
             for at, value in enumerate(each):
                 if f"~{{{at}}}" in text:
                     each[at] = e.let(f"xor {e.v1} {value}, splat (i1 true)")
-            op, _, rest = text.replace("~", "").format(*each).partition(" ")
-            new.append(e.let(f"{op} {e.v1} {rest}") if rest else each[0])
+            op, _, operands = text.replace("~", "").partition(" ")
+            new.append(e.let(f"{op} {e.v1} {operands.format(*each)}") if operands else each[0])
         value = target.value
         number = scalar_number(value) if isinstance(value, Register) else None
         found = {layout.EXEC: new} if saves else {}
@@ -283,7 +291,7 @@ class Held(Branching):
                 e.do(f"store i32 {value}, ptr {self._word_at(loop, n)}")
         self.scalars.forget()
         for start, rooms in loop.masks_at.items():
-            if live.scalars >> start & 1:
+            if live.scalars & bits(start, self.wave_size // 32):
                 parts = chunks_of(e, self.scalars.mask(start), len(rooms))
                 for room, part in zip(rooms, parts, strict=True):
                     e.do(f"store {e.v1} {part}, ptr {room}")
@@ -301,7 +309,7 @@ class Held(Branching):
         for number, count in loop.counts.items():
             super()._count(number, e.let(f"load i64, ptr {count}"))
         for start, rooms in loop.masks_at.items():
-            if live.scalars >> start & 1:
+            if live.scalars & bits(start, self.wave_size // 32):
                 whole = joined(e, [e.let(f"load {e.v1}, ptr {room}") for room in rooms])
                 word = whole if self.wave_size == 64 else e.let(f"trunc i64 {whole} to i32")
                 e.do(f"store i{self.wave_size} {word}, ptr {self._scalar_at(start)}, align 4")

@@ -160,7 +160,7 @@ class Scalars:
         e = self.emitter
         for number, rooms in self.masks.items():
             own = range(number, number + self.wave_size // 32)
-            if live >> number & 1 and not self.written.isdisjoint(own):
+            if any(live >> n & 1 for n in own) and not self.written.isdisjoint(own):
                 for room, part in zip(rooms, self.by_chunk(number), strict=True):
                     e.do(f"store {e.v1} {part}, ptr {room}")
         done: set[int] = set()
