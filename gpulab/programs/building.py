@@ -212,7 +212,10 @@ def _launcher(setting: hosted.Hosted, shared: bool = False) -> bytes:
 @contextlib.contextmanager
 def linkable(text: str, setting: hosted.Hosted, shared: bool = False) -> Iterator[None]:
     """Beside the block, what is built once for programs and is not there yet is built: what a program with this text is
-    linked with, and what it runs on, if that is the virtual GPU. On one core each is built where it is needed."""
+    linked with, and what it runs on, if that is the virtual GPU. On one core each is built where it is needed.
+
+    What fails is tried again there, and told: mistakes in the source come first.
+    """
     library = setting.cxx_library()
     absent = library.absent(text)
     if cores.usable() == 1 or (hosted.is_ready() and not absent):
@@ -227,7 +230,8 @@ def linkable(text: str, setting: hosted.Hosted, shared: bool = False) -> Iterato
         begun.append(pool.submit(_launcher, setting, shared))
         yield
         for each in begun:
-            each.result()
+            with contextlib.suppress(GpulabError):
+                each.result()
 
 
 def _worded(messages: Iterable[str], view: diagnostics.Source) -> tuple[Diagnostic, ...]:
