@@ -7,13 +7,14 @@ cache.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from gpulab.programs.program import HostProgram
 from gpulab.providers.virtual import hosting
 from gpulab.records import Diagnostic
 from gpulab.toolchain import build as kernels
-from gpulab.toolchain import cache, code_object, compiler, diagnostics, hosted, sources
+from gpulab.toolchain import cache, code_object, compiler, cxx_library, diagnostics, hosted, sources
 
 _HERE = Path(__file__).parent
 LAUNCHER = _HERE / "launcher.cpp"
@@ -34,6 +35,7 @@ _FORMAT = "2"
 _LIMIT = 512 << 20  # bytes of programs kept
 ENTRY = "gpulab_entry"
 LIMITS = compiler.Limits(seconds=120)
+_DRIVERS = ("/dev/kfd", "/dev/dxg")  # where there is one, a program asks ROCm first (launcher.cpp)
 _SMALL = """#include <hip/hip_runtime.h>
 #include <cstdio>
 __global__ void first(int* out) { *out = 1; }
@@ -153,16 +155,13 @@ def _make(
         except CompileError as error:
             return error
 
-    library = setting.cxx_library()
     with (
         tempfile.TemporaryDirectory(prefix="gpulab-") as scratch,
+        linkable(text, setting),
         cores.beside(len(asked.archs) + 1) as beside,
     ):
         passes = [beside.submit(device, arch) for arch in asked.archs]
-        if cores.usable() > 1:
-            library.announce()  # here: a notebook shows what the cell's own thread says
         prepared = beside.submit(own_objects, setting, called)
-        on_disk: list[Future[object]] = [beside.submit(hosted.libraries), beside.submit(library.require)]
         code, outcome = hosted.compile_object(
             text, file, first_line, setting, asked.archs[0], (*asked.common, *asked.host), Path(scratch), LIMITS
         )  # fmt: skip
@@ -182,8 +181,6 @@ def _make(
             why="a program starts there: int main() { ... } copies data, launches kernels and checks the result.",
             hint="for kernels alone use %%hip, and launch them from Python.",
         )
-    for each in on_disk:
-        each.result()
     files = {"program.o": code, **prepared.result()}
     files |= {f"{name}.o": runtimes.compiled(name, setting) for name in asked.own}
     symbol = units.FAT_BINARY.search(code)
@@ -200,12 +197,41 @@ def own_objects(setting: hosted.Hosted, called: str, shared: bool = False) -> di
     Args:
         called: the functions of libraries (`calls`).
     """
-    loader = {"GPULAB_INTERPRETER": f'"{hosted.interpreter()}"', **({"GPULAB_SHARED": "1"} if shared else {})}
     return {
-        "launcher.o": hosted.compile_launcher(LAUNCHER, loader, setting),
+        "launcher.o": _launcher(setting, shared),
         "calls.o": hosted.assemble(called, setting),
         "places.o": hosted.assemble(_places(), setting),
     }
+
+
+def _launcher(setting: hosted.Hosted, shared: bool = False) -> bytes:
+    loader = {"GPULAB_INTERPRETER": f'"{hosted.interpreter()}"', **({"GPULAB_SHARED": "1"} if shared else {})}
+    return hosted.compile_launcher(LAUNCHER, loader, setting)
+
+
+@contextlib.contextmanager
+def linkable(text: str, setting: hosted.Hosted, shared: bool = False) -> Iterator[None]:
+    """Beside the block, what is built once for programs and is not there yet is built: what a program with this text is
+    linked with, and what it runs on, if that is the virtual GPU. On one core each is built where it is needed.
+
+    What fails is tried again there, and told: mistakes in the source come first.
+    """
+    library = setting.cxx_library()
+    absent = library.absent(text)
+    if cores.usable() == 1 or (hosted.is_ready() and not absent):
+        yield
+        return
+    for part in absent:  # here: a notebook shows what the cell's own thread says
+        cxx_library.tell(part.title)
+    if not hosted.is_ready() and not any(map(os.path.exists, _DRIVERS)):
+        hosting.begin()
+    with ThreadPoolExecutor(2) as pool:
+        begun: list[Future[object]] = [pool.submit(library.require, absent), pool.submit(hosted.libraries)]
+        begun.append(pool.submit(_launcher, setting, shared))
+        yield
+        for each in begun:
+            with contextlib.suppress(GpulabError):
+                each.result()
 
 
 def _worded(messages: Iterable[str], view: diagnostics.Source) -> tuple[Diagnostic, ...]:
@@ -267,7 +293,6 @@ def _places() -> str:
 
 def _prune(folder: Path, keep: Path) -> None:
     """Remove the programs used longest ago until the rest fits."""
-    import contextlib
     import shutil
 
     entries = []

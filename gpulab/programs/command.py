@@ -6,20 +6,22 @@ makes. `arguments` understands the words, `units` compiles, `objects` links.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 from gpulab import cores
 from gpulab.errors import CompileError, GpulabError
-from gpulab.programs import arguments, bundles, device_tools, objects, units
+from gpulab.programs import arguments, building, bundles, device_tools, objects, units
 from gpulab.programs.arguments import Command, Input
-from gpulab.toolchain import code_object, compiler, cxx_library, diagnostics, hosted
+from gpulab.toolchain import code_object, compiler, cxx_library, diagnostics, hosted, sources
 
 _SUFFIX = {"compile": ".o", "assembly": ".s", "preprocess": ".ii", "depend": ".d"}
 _HELP = """usage: hipcc [OPTIONS] FILES
@@ -314,6 +316,14 @@ def _escaped(path: str) -> str:
 # ---------------------------------------------------------------------------------------------------- linking
 
 
+def _linkable(every: Sequence[units.Unit], command: Command) -> AbstractContextManager[None]:
+    """Beside the block, what the linker takes is built, if it is not there."""
+    if command.kind not in ("program", "shared"):
+        return contextlib.nullcontext()
+    texts = [text for unit in every for text in (unit.text, *map(sources.read, map(Path, unit.setting.own.files)))]
+    return building.linkable("\n".join(texts), hosted.setting(), command.kind == "shared")
+
+
 def _link(command: Command) -> int:
     if command.side == "device":
         for one in command.sources:
@@ -323,9 +333,10 @@ def _link(command: Command) -> int:
     with tempfile.TemporaryDirectory(prefix="gpulab-") as scratch:
         made: dict[Input, str] = {}
         names: dict[Input, str] = {}
-        for number, one in enumerate(dict.fromkeys(command.sources)):
-            unit = units.unit(one, command)
-            compiled = units.compiled(unit)
+        every = [units.unit(one, command) for one in dict.fromkeys(command.sources)]
+        for number, (one, unit) in enumerate(zip(dict.fromkeys(command.sources), every, strict=True)):
+            with _linkable(every, command) if number == 0 else contextlib.nullcontext():
+                compiled = units.compiled(unit)
             _say(units.worded(compiled.messages, unit.view))
             folder = Path(scratch, str(number))
             folder.mkdir()

@@ -7,16 +7,16 @@
 //
 // Calls of HIP and of other libraries go through tables, one jump for each function (gpulab_libraries, made by
 // programs/building.py), so the file needs no such library to be loaded.
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+//
+// Headers of the C library alone: the first program on a machine waits for those of the C++ library to be read.
 #include <dlfcn.h>
-#include <string>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vector>
 
 extern "C" {
 extern char** environ;
@@ -104,25 +104,37 @@ static bool link(const gpulab_library& library, void* handle) {
   return any;
 }
 
-static std::string setting(const char* name) {
+static const char* setting(const char* name) {
   const char* value = getenv(name);
   return value ? value : "";
 }
 
+static bool is_virtual(const char* root) { return strstr(root, "virtual-rocm") != nullptr; }
+
+// A library in the folder of a ROCm.
+static void* open_in(const char* root, const char* file, int mode) {
+  char* path = nullptr;
+  if (asprintf(&path, "%s/lib/%s", root, file) < 0) return nullptr;
+  void* found = dlopen(path, mode);
+  free(path);
+  return found;
+}
+
 // A library of ROCm's: of this version, or of the one before.
 static void* open_rocm(const gpulab_library& library) {
-  const std::string file = library.file;
-  std::vector<std::string> tried;
-  for (const char* name : {"ROCM_PATH", "ROCM_HOME"}) {
-    std::string root = setting(name);
-    if (!root.empty() && root.find("virtual-rocm") == std::string::npos) tried.push_back(root + "/lib/" + file);
+  const int mode = RTLD_NOW | RTLD_GLOBAL;
+  const char* const roots[] = {setting("ROCM_PATH"), setting("ROCM_HOME"), "/opt/rocm"};
+  for (const char* root : roots)
+    if (*root && !is_virtual(root))
+      if (void* found = open_in(root, library.file, mode)) return found;
+  for (long major = library.major; major >= library.major - 1; --major) {
+    char* name = nullptr;
+    if (asprintf(&name, "%s.%ld", library.file, major) < 0) return nullptr;
+    void* found = dlopen(name, mode);
+    free(name);
+    if (found) return found;
   }
-  tried.push_back("/opt/rocm/lib/" + file);
-  for (long major : {library.major, library.major - 1}) tried.push_back(file + "." + std::to_string(major));
-  tried.push_back(file);
-  for (const std::string& name : tried)
-    if (void* found = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL)) return found;
-  return nullptr;
+  return dlopen(library.file, mode);
 }
 
 static void link_rocm() {
@@ -150,17 +162,17 @@ static bool rocm_works() {
 }
 
 static bool uses_rocm() {
-  std::string wish = setting("GPULAB_LIBRARY");
-  if (wish == "virtual") return false;
+  const char* wish = setting("GPULAB_LIBRARY");
+  if (strcmp(wish, "virtual") == 0) return false;
   bool driver = access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
-  if (wish == "rocm") {
+  if (strcmp(wish, "rocm") == 0) {
     if (rocm_works()) return true;
     fprintf(stderr, "GPULAB_LIBRARY=rocm, but no AMD GPU answers through ROCm's libamdhip64%s.\n"
             "Try: unset GPULAB_LIBRARY to use the virtual GPU.\n", driver ? "" : " (there is no /dev/kfd)");
     exit(127);
   }
-  if (!wish.empty()) {
-    fprintf(stderr, "GPULAB_LIBRARY is \"%s\"; it is \"virtual\" or \"rocm\".\n", wish.c_str());
+  if (*wish) {
+    fprintf(stderr, "GPULAB_LIBRARY is \"%s\"; it is \"virtual\" or \"rocm\".\n", wish);
     exit(127);
   }
   return driver && rocm_works();
@@ -172,9 +184,9 @@ static bool uses_rocm() {
 // either a program before its launcher does that, or one that was linked by another linker.
 static void* open_here(const gpulab_library& library) {
   if (void* found = dlopen(library.file, RTLD_NOW | RTLD_NOLOAD)) return found;
-  std::string root = setting("ROCM_PATH");
-  if (root.find("virtual-rocm") == std::string::npos || !dlsym(RTLD_DEFAULT, "Py_IsInitialized")) return nullptr;
-  return dlopen((root + "/lib/" + library.file).c_str(), RTLD_NOW);
+  const char* root = setting("ROCM_PATH");
+  if (!is_virtual(root) || !dlsym(RTLD_DEFAULT, "Py_IsInitialized")) return nullptr;
+  return open_in(root, library.file, RTLD_NOW);
 }
 
 __attribute__((constructor(101))) static void loaded() {
@@ -213,22 +225,25 @@ static const char start[] =
     "start.main(sys.argv[2:])\n";
 
 static void become_python(int argc, char** argv) {
-  std::string self(4096, '\0');
-  ssize_t length = readlink("/proc/self/exe", self.data(), self.size());
-  self.resize(length > 0 ? static_cast<size_t>(length) : 0);
-  std::string chosen = setting("GPULAB_PYTHON");
-  std::vector<std::string> tried;
-  if (!chosen.empty()) tried = {chosen};
-  else tried = {gpulab_python, "python3"};
-  for (const std::string& python : tried) {
-    std::vector<const char*> words = {python.c_str(), "-P", "-c", start, gpulab_home, self.c_str()};
-    words.insert(words.end(), argv, argv + argc);
-    words.push_back(nullptr);
-    execvp(python.c_str(), const_cast<char**>(words.data()));
+  static char self[4097];  // it is 0 behind the path
+  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) self[0] = 0;
+  const char* chosen = setting("GPULAB_PYTHON");
+  const char* const first = *chosen ? chosen : gpulab_python;
+  const char* const tried[] = {first, *chosen ? nullptr : "python3"};
+  const char* const before[] = {nullptr, "-P", "-c", start, gpulab_home, self};
+  const int own = sizeof before / sizeof *before;
+  const char** words = static_cast<const char**>(calloc(own + argc + 1, sizeof *words));
+  if (words) {
+    memcpy(words, before, sizeof before);
+    memcpy(words + own, argv, argc * sizeof *argv);
   }
+  for (const char* python : tried)
+    if (python && words) {
+      words[0] = python;
+      execvp(python, const_cast<char**>(words));
+    }
   fprintf(stderr, "This program runs on gpulab's virtual GPU, for which it needs Python with gpulab; %s does not start: "
-          "%s.\nTry: set GPULAB_PYTHON to the Python of the environment that has gpulab.\n", tried.front().c_str(),
-          strerror(errno));
+          "%s.\nTry: set GPULAB_PYTHON to the Python of the environment that has gpulab.\n", first, strerror(errno));
   exit(127);
 }
 

@@ -133,6 +133,8 @@ def link(command: Command, made: Mapping[Input, str], target: Path) -> str:
     chosen = [one for one in libraries if one.always or one.name in found.libraries]
     others = [one for one in libraries if one not in chosen]
     shared = command.kind == "shared"
+    with building.linkable("", setting, shared):
+        pass
     own = building.own_objects(setting, building.calls(setting.triple.split("-")[0], chosen), shared)
     own |= {f"{name}.o": runtimes.compiled(name, setting) for name in found.own}
     own |= _device_code(found.files, command, setting)

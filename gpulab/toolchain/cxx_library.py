@@ -1,6 +1,6 @@
 """The C++ library that whole programs are linked with: LLVM's libc++, built from the sources in the package ziglang.
 
-Building all of it takes a minute of two cores, and most programs use little of it. So it stands in four archives
+Building all of it takes a minute of two cores, and most programs use little of it. So it stands in five archives
 (`PARTS`), each built when a program that is linked lacks what is in it; a program gets the same objects whether the
 other archives are there or not. Definitions and options are those with which `zig c++` builds the same sources.
 """
@@ -23,7 +23,7 @@ from gpulab.errors import CompileError
 from gpulab.toolchain import cache, compiler
 from gpulab.toolchain.host import put
 
-_FORMAT = "3"
+_FORMAT = "4"
 _tell: ContextVar[Callable[[str], object]] = ContextVar("_tell", default=lambda words: None)
 _ABI = "libcxxabi/src"
 _OWN = "libcxx/src"
@@ -54,12 +54,14 @@ class Part:
         sources: of LLVM's libcxxabi and libcxx, below the folder with the compiler's libraries. Those of a group are
             compiled as one text, so that their common headers are read once.
         symbols: what mangled names match of which it has the definition; of the last part, all.
+        headers: what the names of those match whose users need it for certain, or almost so.
     """
 
     name: str
     title: str
     sources: tuple[tuple[str, ...], ...]
     symbols: re.Pattern[str]
+    headers: re.Pattern[str] = re.compile("(?!)")
 
 
 def _in(folder: str, names: str) -> tuple[str, ...]:
@@ -76,9 +78,8 @@ PARTS = (
             _in(_ABI, "cxa_demangle"),
             _in(
                 _OWN,
-                "memory chrono thread condition_variable random hash system_error stdexcept vector functional mutex "
-                "call_once future new_handler optional variant new any exception expected verbose_abort new_helpers "
-                "typeinfo",
+                "memory hash system_error stdexcept vector functional call_once new_handler optional variant new any "
+                "exception expected verbose_abort new_helpers typeinfo",
             ),
             _in(_OWN, "string"),
             _in(
@@ -88,10 +89,22 @@ PARTS = (
                 "stdlib_exception cxa_aux_runtime stdlib_typeinfo abort_message cxa_virtual",
             ),
             _in(_OWN, "error_category"),
+        ),
+        re.compile("(?!)"),  # it is always there
+    ),
+    Part(
+        "libc++threads",
+        "the C++ library's clocks and threads",
+        (
+            _in(_OWN, "chrono thread condition_variable random future mutex"),
             _in(_OWN, "condition_variable_destructor"),
             _in(_OWN, "mutex_destructor"),
         ),
-        re.compile("(?!)"),  # it is always there
+        re.compile(
+            r"\d(chrono|(this_|__)?thread|((recursive_)?timed_|recursive_)?mutex|condition_variable|notify_all_at_thread|"
+            r"random_device|future|__assoc_|promise)"
+        ),
+        re.compile("chrono|thread|mutex|condition_variable|future"),
     ),
     Part(
         "libc++sort",
@@ -107,6 +120,7 @@ PARTS = (
             _in(_OWN, "ios.instantiations iostream ostream charconv ios strstream fstream ryu/d2fixed ryu/f2s ryu/d2s"),
         ),
         re.compile(r"stream|basic_\w*buf|locale|ios_base|ctype|num_[pg][ue]t|[0-9]w?(cout|cerr|clog|cin)E|to_chars"),
+        re.compile("[iof]?stream|iostream|[io]?stringstream|sstream|iomanip|locale"),
     ),
     Part(
         "libc++rest",
@@ -131,11 +145,16 @@ _DEFINITIONS = {
     _ABI: ("_LIBCPP_BUILDING_LIBRARY", "_LIBCXXABI_BUILDING_LIBRARY", "HAVE___CXA_THREAD_ATEXIT_IMPL"),
 }  # fmt: skip
 _OPTIONS = (
-    "-x", "c++", "-std=c++23", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
+    "-x", "c++", "-std=c++23", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden",
     "-Xclang", "-ftype-visibility=default",
     "-faligned-allocation", "-fno-stack-protector", "-ffunction-sections", "-fdata-sections",
     "-fasynchronous-unwind-tables", "-w", "-nostdinc", "-nostdinc++",
 )  # fmt: skip
+#: Optimising more takes a third more time, for code that is about as good; of sorting it is worth it. Names are made
+#: readable for a message alone.
+_LEVELS = {f"{_OWN}/algorithm.cpp": "-O2", f"{_ABI}/cxa_demangle.cpp": "-O0"}
+_LEVEL = "-O1"
+_INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(\w+)>", re.MULTILINE)
 _LIMITS = compiler.Limits(seconds=900, memory_bytes=16 << 30, file_bytes=2 << 30, log_bytes=8 << 20)
 #: Names of the C++ library: of functions and variables in std, and of what the compiler makes of its types.
 _OF_LIBRARY = re.compile(r"undefined symbol: (_Z(?:T[VTIShv][n\d_]*|GV)?N?[VrK]*S[tabsiod]\w*)")
@@ -165,10 +184,11 @@ class CxxLibrary:
         """The archives that there are, in the linker's order."""
         return [str(path) for part in PARTS if (path := self._path(part)).exists()]
 
-    def announce(self) -> None:
-        """Say that the part will be built which every program needs, if it is not there."""
-        if not self._path(PARTS[0]).exists():
-            tell(PARTS[0].title)
+    def absent(self, text: str) -> list[Part]:
+        """The parts that a program with this text is likely to need, and that are not there."""
+        names = _INCLUDES.findall(text)
+        likely = [part for part in PARTS if part is PARTS[0] or any(map(part.headers.fullmatch, names))]
+        return [part for part in likely if not self._path(part).exists()]
 
     def require(self, parts: Sequence[Part] = PARTS[:1]) -> None:
         """Build those of these archives that there are not.
@@ -180,10 +200,11 @@ class CxxLibrary:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         with cache.alone(self.folder):
-            for part in parts:
-                if not self._path(part).exists():
-                    tell(part.title)
-                    self._build(part)
+            lacking = [part for part in parts if not self._path(part).exists()]
+            for part in lacking:
+                tell(part.title)
+            if lacking:
+                self._build(lacking)
 
     def extend(self, lacking: Sequence[str]) -> bool:
         """Build the next archive that is likely to define one of these symbols; whether there was one to build.
@@ -200,18 +221,25 @@ class CxxLibrary:
     def _path(self, part: Part) -> Path:
         return self.folder / f"{part.name}.a"
 
-    def _build(self, part: Part) -> None:
+    def _build(self, parts: Sequence[Part]) -> None:
         with (
             tempfile.TemporaryDirectory(prefix="gpulab-") as scratch,
             ThreadPoolExecutor(cores.usable()) as pool,
         ):
-            # All end in any case: the first that failed is told then.
-            objects = list(pool.map(lambda group: self._compiled(group, scratch), part.sources))
-            made = Path(scratch, "made.a")
-            outcome = compiler.run(["ar", "rcsD", str(made), *objects], folder=scratch, limits=_LIMITS)
-            if outcome.code != 0 or not made.exists():
-                raise CompileError(f"{part.name} could not be put together:\n{outcome.log.strip()}", log=outcome.log)
-            put(made, self._path(part))
+            # The last parts have what takes longest. All end in any case: the first that failed is told then.
+            compiling = {
+                part: [pool.submit(self._compiled, group, scratch) for group in part.sources] for part in parts[::-1]
+            }
+            for part in parts:
+                self._put(part, [each.result() for each in compiling[part]], scratch)
+
+    def _put(self, part: Part, objects: Sequence[str], scratch: str) -> None:
+        """Make an archive of object files, at its place."""
+        made = Path(scratch, f"{part.name}.a")
+        outcome = compiler.run(["ar", "rcsD", str(made), *objects], folder=scratch, limits=_LIMITS)
+        if outcome.code != 0 or not made.exists():
+            raise CompileError(f"{part.name} could not be put together:\n{outcome.log.strip()}", log=outcome.log)
+        put(made, self._path(part))
 
     def _compiled(self, group: Sequence[str], scratch: str) -> str:
         """The path of the object file of some sources."""
@@ -220,7 +248,8 @@ class CxxLibrary:
         out = text.with_suffix(".o")
         text.write_text("".join(f'#include "{source}"\n' for source in group), "utf-8")
         own = next(folder for folder in _DEFINITIONS if group[0].startswith(folder))
-        words = [f"--target={self.triple}", *_OPTIONS, *(f"-D{one}" for one in (*self.definitions, *_DEFINITIONS[own]))]
+        words = [f"--target={self.triple}", _LEVELS.get(group[0], _LEVEL), *_OPTIONS]
+        words += [f"-D{one}" for one in (*self.definitions, *_DEFINITIONS[own])]
         for folder in ("libcxxabi/include", "libcxx/include", "libcxx/src", "libcxx/libc"):
             words += ["-I", str(libraries / folder)]
         for folder in self.headers:

@@ -137,7 +137,7 @@ def test_setup_builds_what_programs_need_if_asked(
     from gpulab.toolchain import cxx_library, hosted
 
     built: list[str] = []
-    monkeypatch.setattr(cxx_library.CxxLibrary, "_build", lambda self, part: built.append(part.name))
+    monkeypatch.setattr(cxx_library.CxxLibrary, "_build", lambda self, parts: built.extend(part.name for part in parts))
     there = hosted.setting().cxx_library().archives()
     assert cli.main(["setup", "--programs"]) == 0
     assert re.search(r"the C\+\+ library for whole programs … \d+\.\d s", capsys.readouterr().out)

@@ -264,3 +264,33 @@ def test_a_source_without_main_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_p
     for text in ("int domain() {}", "int main = 3;"):
         with pytest.raises(CompileError, match=r"a\.hip has no main\(\)"):
             building._make(text, Source(text, "a.hip"), asked, hosted.Hosted("x", (), ()), "", [], tmp_path, True)
+
+
+@pytest.mark.parametrize("ready", [False, True])
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_links_take_is_built_beside(monkeypatch: pytest.MonkeyPatch, ready: bool, count: int) -> None:
+    """Where something is not there. What fails is left to the link; with a driver, ROCm may do without our GPU."""
+    done: list[str] = []
+
+    def fails() -> None:
+        done.append("libraries")
+        raise CompileError("they could not be built")
+
+    part = SimpleNamespace(title="the C++ library")
+    library = SimpleNamespace(
+        absent=lambda text: [] if ready else [part], require=lambda parts: done.append(f"{len(parts)} part")
+    )
+    setting: Any = SimpleNamespace(cxx_library=lambda: library)
+    monkeypatch.setattr(building.cores, "usable", lambda: count)
+    monkeypatch.setattr(hosted, "is_ready", lambda: ready)
+    monkeypatch.setattr(hosted, "libraries", fails)
+    monkeypatch.setattr(building, "_launcher", lambda setting, shared: done.append(f"launcher {shared}"))
+    monkeypatch.setattr(building.cxx_library, "tell", lambda title: done.append(title))
+    monkeypatch.setattr(building.hosting, "begin", lambda: done.append("begun"))
+    every = ["1 part", "begun", "launcher True", "libraries", "the C++ library"]
+    for drivers, begun in (((), True), (("/",), False)):
+        monkeypatch.setattr(building, "_DRIVERS", drivers)
+        with building.linkable("text", setting, shared=True):
+            pass
+        assert sorted(done) == ([] if ready or count == 1 else [one for one in every if begun or one != "begun"])
+        done.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -129,7 +130,8 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     return given
 
 
-def test_what_the_linker_gets(joined: list[tuple[Any, ...]]) -> None:
+def test_what_the_linker_gets(joined: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "linkable", lambda *given: contextlib.nullcontext())
     assert objects.link(Command(debug=True), {}, Path("/t/app")) == "a warning: one\nwarning: two"
     assert joined == [
         (

@@ -23,6 +23,7 @@ def test_the_width_that_this_host_would_not_take(part: str) -> None:
         "translate/test_kernels.py",
         "translate/test_scratch.py",
         "translate/test_sweeps.py",
+        "translate/test_held.py",
         "translate/test_gathers.py",
         "translate/test_straight.py",
         "translate/test_counting.py",

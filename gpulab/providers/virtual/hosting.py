@@ -8,6 +8,9 @@ call.
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
+import sys
 from collections.abc import Callable
 
 from gpulab.records import AllocationNote, Fault, Transfer
@@ -42,6 +45,16 @@ def prepare() -> None:
 
     libraries.build()
     support_code.functions()
+
+
+def begin() -> None:
+    """Let a process of its own do that. It may fail: who needs it does the same then, and says why."""
+    code = f"from {__name__} import prepare; prepare()"
+    with contextlib.suppress(OSError):
+        subprocess.Popen(
+            [sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
 
 
 def load() -> None:

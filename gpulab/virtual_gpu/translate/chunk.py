@@ -190,3 +190,29 @@ class Chunk:
             self.blend(value, self.address(register))
         e.jump(done)
         e.label(done)
+
+
+class HeldChunk(Chunk):
+    """A chunk in a loop that holds its registers (held.py), in `rooms`.
+
+    asleep: registers that lanes which are not active may need later; others are not blended.
+    """
+
+    def __init__(
+        self, emitter: Emitter, wave_size: int, number: Value, bits: Value, rooms: dict[int, Local], asleep: int
+    ) -> None:
+        super().__init__(emitter, wave_size, number, bits)
+        self.rooms, self.asleep = rooms, asleep
+
+    def address(self, register: int) -> Value:
+        return self.rooms.get(register) or super().address(register)
+
+    def store(self, live: int) -> None:
+        e = self.emitter
+        for register in sorted(self.written):
+            if live >> register & 1 == 0:
+                continue
+            if self.asleep >> register & 1:
+                self.blend(self.get(register), self.rooms[register])
+            else:
+                e.do(f"store {e.v32} {self.get(register)}, ptr {self.rooms[register]}, align {e.align}")

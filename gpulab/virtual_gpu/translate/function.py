@@ -24,6 +24,7 @@ from gpulab.virtual_gpu.translate.captured import Gathered
 from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decoded, Decoder, bits, is_dpp, words
 from gpulab.virtual_gpu.translate.emitter import Integer, Value
 from gpulab.virtual_gpu.translate.frame import Piece
+from gpulab.virtual_gpu.translate.held import Held
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.phases import Phases
@@ -34,7 +35,7 @@ LARGE = 500  # instructions from which on blocks outside loops are compiled quic
 HUGE = 3000  # instructions from which on loops over chunks are spared LLVM's strength reduction, too
 
 
-class _Function(Phases, Pieces):
+class _Function(Held, Phases, Pieces):
     """The translation of one kernel: `emit` goes through the blocks, `Pieces._assemble` ties them together."""
 
     def emit(self) -> Translation:
@@ -48,10 +49,12 @@ class _Function(Phases, Pieces):
         large = self.quick and len(self.order) >= LARGE
         limit = PIECE * (2 if self.run.whole else 1)  # runs stand there twice
         done = 0  # instructions
+        held = self._find_held()
         for block, body in self.blocks.items():
             quick = large and not inside[block] and begin <= block < end
             piece = pieces.get(quick)
-            if piece is not None:
+            loop = held.get(block)
+            if piece is not None and not (loop and piece.blocks & loop.blocks):
                 size = len(piece.lines)
                 if size > 8 * limit or (size > limit and not cut[block] and self._lines_left(done) > limit // 3):
                     piece = None
@@ -62,7 +65,7 @@ class _Function(Phases, Pieces):
             self.run.opaque = self.quick and not quick and len(self.order) >= HUGE
             piece.blocks.add(block)
             done += len(body)
-            e.label(f"b{block}")
+            e.label(f"in.b{block}" if loop and block != loop.head else f"b{block}")
             self.scalars.forget()
             self.run.new_block()
             mode = self.modes.get(block)
@@ -70,6 +73,9 @@ class _Function(Phases, Pieces):
                 mode = next(iter(self.modes.values()))
             whole = self.run.whole
             self.run.whole = not self._sweep(block, mode, numbers[block]) and whole  # what one does the other need not
+            if loop:
+                self._begin_held(loop, block, numbers)
+                self.run.whole = False
             self._count(numbers[block], Integer(1))
             self._open_segment()
             ended = False
@@ -84,10 +90,12 @@ class _Function(Phases, Pieces):
             if not ended:
                 self._finish(body[-1])
                 if body[-1] + 1 in self.blocks:
-                    e.jump(f"b{body[-1] + 1}")
+                    e.jump(self._goto(body[-1], body[-1] + 1))
                 else:
                     self._stop("bad jump", body[-1])
             self.run.whole = whole
+            if loop:
+                self._end_held(loop)
         return self._assemble(common, self._straight(common, STRAIGHT), self.unit)
 
     def _lines_left(self, done: int) -> int:
@@ -182,7 +190,9 @@ class _Function(Phases, Pieces):
             self.salu.memory(decoded, self.slot(decoded.index))
         else:
             assert isinstance(row, Row)
+            parts = self._by_chunk(decoded)
             self.salu.row(decoded, mode)
+            self.scalars.parts.update(parts)
         return False
 
     def _with_indices(self, decoded: Decoded, mode: Mode, which: int) -> None:

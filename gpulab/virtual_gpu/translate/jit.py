@@ -30,6 +30,9 @@ _WAVE = re.compile(r"br i1 %\w+, label %full\.\d+, label (%narrow\.\d+)")
 # The way to a gather or scatter (translate/places.py), which takes longer to compile than the call behind it.
 _EACH = re.compile(r"label %each\.(scattered\.\d+)\.\d+")
 
+# Rooms of a loop that holds its registers (translate/held.py), of which LLVM has to make registers.
+_HELD = "\nin.b"
+
 STORE = cache.Store("host", 256 << 20, own=True)
 
 
@@ -118,11 +121,13 @@ def host() -> Host:
         return _host
 
 
-def _optimise(here: Host, module: Any) -> None:
+def _optimise(here: Host, module: Any, held: bool) -> None:
     llvm = here.llvm
     tuning = llvm.PipelineTuningOptions(speed_level=1)
     builder = llvm.create_pass_builder(here.machine, tuning)
     passes = llvm.create_new_module_pass_manager()
+    if held:
+        passes.add_sroa_pass()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     # No NewGVN: on long straight-line kernels it stops the whole process with a failed assertion (LLVM 22).
@@ -170,7 +175,7 @@ def compile_object(source: str | bytes, *, optimise: bool = True, quick: bool = 
         else:
             with _lock:
                 if optimise:
-                    _optimise(here, module)
+                    _optimise(here, module, held=isinstance(source, str) and _HELD in source)
                 code = here.emit(here.machine, module)
     if keep:
         STORE.put(key, code)

@@ -21,17 +21,18 @@ from gpulab.virtual_gpu.isa.row import Memory
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.accesses import Accesses
 from gpulab.virtual_gpu.translate.captured import Capture, Gathered, Item, Vector, mask_number
-from gpulab.virtual_gpu.translate.chunk import Chunk
+from gpulab.virtual_gpu.translate.chunk import Chunk, HeldChunk
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, into_lds, scalar_number, words
-from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Value, signed
+from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Integer, Local, Value, signed
 from gpulab.virtual_gpu.translate.lane_access import Observed, Site
 from gpulab.virtual_gpu.translate.lanewise import Lanewise
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
-from gpulab.virtual_gpu.translate.scalars import Scalars
+from gpulab.virtual_gpu.translate.scalars import Scalars, joined
 
 WHOLE_ITEMS = 40  # instructions of a run, up to which it is worth having twice: so many values fit into host registers
 SHORT = 12  # the same of one without memory accesses
+SKIPPED = 8  # instructions of an unrolled run from which on a chunk without an active lane is skipped
 PATIENCE = 31  # times that a run goes through its loop at once after it had not fit a whole wave
 
 # Memory that lanes share and that an access may reach. Scratch is each lane's own: its order is that of the chunk.
@@ -78,6 +79,7 @@ class Run:
         self.capture = Capture(emitter, scalars, wave_size, site, symbol, rules, scratch_buffer)
         self.lanewise = Lanewise(emitter, wave_size, arch)
         self.accesses = Accesses(emitter, wave_size, site, slot, observe)
+        self.held: dict[int, list[Local]] | None = None  # rooms of vector registers that a loop holds (held.py)
         self.opaque = False  # whether a loop's counter is hidden from LLVM
         self.items: list[Item] = []
         self.loads: list[Item] = []  # the part before a store, if this run has two
@@ -236,7 +238,9 @@ class Run:
         wanted = masks & (live(every[-1].decoded.index).scalars | bits(layout.EXEC, 2))
         totals: dict[int, Value] = {}
         moves = any(isinstance(item.decoded.row, Memory) for item in every)
-        if not (self.whole and (moves or len(every) <= SHORT) and self._fit(every)):
+        if self.held is not None:
+            self._unrolled(every, live, wanted, self.held)
+        elif not (self.whole and (moves or len(every) <= SHORT) and self._fit(every)):
             for part in parts:
                 totals |= self._loop(part, live, wanted, exec_mask)
         else:
@@ -336,6 +340,39 @@ class Run:
         e.label(done)
         self.accesses.report(exec_mask)
         return totals
+
+    def _unrolled(
+        self, items: list[Item], live: Callable[[int], Live], wanted: int, held: dict[int, list[Local]]
+    ) -> None:
+        """The run of a loop that holds its registers: one chunk after the other. Takes over the masks it made."""
+        e = self.emitter
+        made: dict[int, list[Value]] = {}
+        for number, active in enumerate(self.scalars.by_chunk(layout.EXEC)):
+            body, done = e.name("chunk"), e.name("chunk_done")
+            bits_ = e.let(f"bitcast {e.v1} {active} to {e.byte}")
+            skips = len(items) >= SKIPPED
+            before = e.block
+            if skips:
+                e.branch(e.let(f"icmp eq {e.byte} {bits_}, 0"), done, body)
+                e.label(body)
+            rooms = {register: places[number] for register, places in held.items()}
+            chunk = HeldChunk(e, self.wave_size, Integer(number), bits_, rooms, live(items[-1].decoded.index).asleep)
+            for item in items:
+                self._emit(chunk, item)
+            self._store(chunk, items, live)
+            kept = {s: v for s, v in chunk.masks.items() if wanted & bits(s, self.wave_size // 32)}
+            if skips:
+                end = e.block
+                e.jump(done)
+                e.label(done)
+                none = f"[ zeroinitializer, %{before} ]"
+                kept = {s: e.let(f"phi {e.v1} {none}, [ {value}, %{end} ]") for s, value in kept.items()}
+            for start, value in kept.items():
+                made.setdefault(start, []).append(value)
+        for start, parts in made.items():
+            self.scalars.set_mask(start, joined(e, parts))
+            if start in self.scalars.masks:
+                self.scalars.parts[start] = parts
 
     def _store(self, chunk: Chunk, items: list[Item], live: Callable[[int], Live]) -> None:
         """Store what is still needed. v_cmpx ends a run and puts lanes to sleep: what they hold they may need later."""

@@ -7,7 +7,7 @@ resumed. Within a block values stay in IR names; `flush` stores those that were 
 from __future__ import annotations
 
 from gpulab.virtual_gpu.translate import layout
-from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Value
+from gpulab.virtual_gpu.translate.emitter import NULL, ZERO, Emitter, Local, Value
 
 
 class Scalars:
@@ -20,6 +20,10 @@ class Scalars:
         self.written: set[int] = set()
         self.scc: Value | None = None
         self.scc_written = False
+        self.held: frozenset[int] = frozenset()  # registers that a loop holds, in its room (held.py)
+        self.room: Value = NULL
+        self.masks: dict[int, list[Local]] = {}  # rooms of lane masks that it holds by chunk, as vectors of i1
+        self.parts: dict[int, list[Value]] = {}  # what is known of such masks
         self.ahead = False  # what is emitted here goes ahead of the loop that is being emitted (straight.py)
 
     def _let(self, text: str) -> Value:
@@ -34,9 +38,12 @@ class Scalars:
         self.words.clear()
         self.pairs.clear()
         self.written.clear()
+        self.parts.clear()
         self.scc, self.scc_written = None, False
 
     def _address(self, number: int) -> Value:
+        if number in self.held:
+            return self._let(f"getelementptr i8, ptr {self.room}, i64 {4 * number}")
         return self._let(f"getelementptr i8, ptr %wave, i64 {layout.offset('scalars') + 4 * number}")
 
     def word(self, number: int) -> Value:
@@ -86,6 +93,8 @@ class Scalars:
         if number == layout.SCC:
             self.set_condition(self._let(f"icmp ne i32 {value}, 0"))
             return
+        if self.masks:
+            self._changed(number, number)
         for start in (number - 1, number):
             if start in self.pairs:
                 other = start if start != number else number + 1
@@ -98,6 +107,8 @@ class Scalars:
     def set_pair(self, number: int, value: Value) -> None:
         if number == layout.NULL:
             return
+        if self.masks:
+            self._changed(number, number + 1)
         for start in (number - 1, number + 1):
             if start in self.pairs:
                 other = start if start < number else number + 2
@@ -116,6 +127,24 @@ class Scalars:
         else:
             self.set_word(number, self._let(f"trunc i64 {value} to i32"))
 
+    def _changed(self, first: int, last: int) -> None:
+        """Registers get new values: what was known of lane masks there by chunk holds no more."""
+        for start in range(first + 1 - self.wave_size // 32, last + 1):
+            self.parts.pop(start, None)
+
+    def by_chunk(self, number: int) -> list[Value]:
+        """A lane mask that a loop holds: a vector of i1 for each chunk."""
+        known = self.parts.get(number)
+        if known is None:
+            e, rooms = self.emitter, self.masks.get(number)
+            if rooms and self.written.isdisjoint(range(number, number + self.wave_size // 32)):
+                known = [e.let(f"load {e.v1}, ptr {room}") for room in rooms]
+            else:
+                known = chunks_of(e, self.mask(number), self.wave_size // e.lanes)
+            if rooms:
+                self.parts[number] = known
+        return known
+
     def condition(self) -> Value:
         """SCC as an i1."""
         if self.scc is None:
@@ -129,6 +158,11 @@ class Scalars:
     def flush(self, live: int) -> None:
         """Store what was written and is in the bit set `live`."""
         e = self.emitter
+        for number, rooms in self.masks.items():
+            own = range(number, number + self.wave_size // 32)
+            if any(live >> n & 1 for n in own) and not self.written.isdisjoint(own):
+                for room, part in zip(rooms, self.by_chunk(number), strict=True):
+                    e.do(f"store {e.v1} {part}, ptr {room}")
         done: set[int] = set()
         for number in sorted(self.written):
             if number in done or not live >> number & 1:
@@ -141,3 +175,23 @@ class Scalars:
         if self.scc_written and self.scc is not None and live >> layout.SCC & 1:
             value = e.let(f"zext i1 {self.scc} to i32")
             e.do(f"store i32 {value}, ptr {self._address(layout.SCC)}")
+
+
+def chunks_of(e: Emitter, mask: Value, chunks: int) -> list[Value]:
+    """A lane mask (i64) by chunk, as vectors of i1."""
+    found: list[Value] = []
+    for number in range(chunks):
+        part = e.let(f"lshr i64 {mask}, {number * e.lanes}") if number else mask
+        found.append(e.let(f"bitcast {e.byte} {e.let(f'trunc i64 {part} to {e.byte}')} to {e.v1}"))
+    return found
+
+
+def joined(e: Emitter, parts: list[Value]) -> Value:
+    """A lane mask (i64) of its chunks."""
+    whole: Value = ZERO
+    for number, part in enumerate(parts):
+        wide: Value = e.let(f"zext {e.byte} {e.let(f'bitcast {e.v1} {part} to {e.byte}')} to i64")
+        if number:
+            wide = e.let(f"or i64 {whole}, {e.let(f'shl i64 {wide}, {number * e.lanes}')}")
+        whole = wide
+    return whole
