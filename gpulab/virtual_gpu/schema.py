@@ -741,6 +741,7 @@ REPLAY = _structure(
     u32 last_lines, scalar_lines: one workgroup's share
     u32 channels: 0: not looked at
     u32 random: a line that comes into the first cache takes the place of any other
+    u32 replaced: so many did, so far
     """,
 )
 OP = _structure(

@@ -12,6 +12,8 @@ else, the same on all architectures, and the virtual GPUs execute what it says.
   the carry of __builtin_elementwise_add_sat(8, v * v) of u64 comes from a sum put together otherwise (880159 at -O3)
   a switch over a converted double overwrites a register in lanes that still need it (300169 of waves in a batch of 40)
   s_bitcmp0 with the sides of its select not exchanged (7000093, 14 statements, at -O1)
+  v_mov_b16 into the upper half of a register from another scalar register than the one that has the value, in a branch
+  (92000053 at -O1, on gfx1100, whose registers have halves)
 """
 
 from __future__ import annotations

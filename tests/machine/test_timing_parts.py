@@ -12,7 +12,7 @@ import struct
 import pytest
 
 import gpulab
-from gpulab import architectures
+from gpulab import architectures, toolchain
 from gpulab.records import ModelledTime
 from gpulab.virtual_gpu.isa.assembly import parse
 from gpulab.virtual_gpu.machine import loops, sample, sharing, timing, traffic, unit
@@ -20,7 +20,7 @@ from gpulab.virtual_gpu.machine.observation import Recorded, box
 from gpulab.virtual_gpu.machine.sample import Seen
 from gpulab.virtual_gpu.machine.work import Traffic, Work
 from gpulab.virtual_gpu.translate.lane_access import Observed
-from tests.translate.kernels import device
+from tests.translate.kernels import arena, device
 
 CDNA, RDNA = architectures.get("gfx942"), architectures.get("gfx1100")
 GROUPS, WAVES, SIMDS, UNITS = 2432, 9728, 1216, 304
@@ -761,3 +761,25 @@ def test_memory_gives_what_all_blocks_of_a_row_read_once(arch: str, grid: tuple[
     roof, amount = table.columns.index("roof"), table.columns.index("MB")
     (read,) = (row[amount] for row in table.rows if row[roof] in ("HBM3 bandwidth", "GDDR6 bandwidth"))
     assert read == pytest.approx(0.065536 * grid[1], rel=0.02)
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx942"])
+def test_where_arrays_lie_in_memory_does_not_change_the_time(arch):
+    """gfx90a's first cache replaces lines by chance: the same chance each time."""
+    source = """extern "C" __global__ void rows(const float* x, float* y) {
+      float sum = 0;
+      for (int k = 0; k < 128; k++) sum += x[128 * (threadIdx.x % 64) + k] + x[8192 + 128 * (threadIdx.x % 64) + k];
+      y[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+    }"""
+    code = toolchain.compile(source, arch=arch)
+    kernel = device(arch).load(parse(code.assembly, guarantees=code.guarantees)).kernels["rows"]
+    times = set()
+    for before in (4096, 3 * 4096, 1 << 20):
+        sizes = before, 4 * 16384, 4 * 2048
+        kept, x, y = (arena().allocate(size, "device", 0) for size in sizes)
+        launch = device(arch).launch(kernel, (8, 1, 1), (256, 1, 1), 0, struct.pack("QQ", x, y))
+        assert launch.time is not None
+        times.add(launch.time.us)
+        for address in (kept, x, y):
+            arena().free(address)
+    assert len(times) == 1

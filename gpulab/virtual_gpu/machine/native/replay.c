@@ -30,7 +30,7 @@ static inline u64 mixed(u64 x) {
 
 /* Whether a line is in the first cache (2: it came in this turn of the waves or the one before, and may still be on its
    way). It is there now, in place of the line that was used last the longest ago, or of any line (`random`). */
-static inline int first_has(const Replay *r, u32 cu, u32 line, u32 turn) {
+static inline int first_has(Replay *r, u32 cu, u32 line, u32 turn) {
   u64 *tags = (u64 *)r->tags + ((u64)cu * r->sets + line % r->sets) * r->ways, fresh = (u64)turn << 32 | (line + 1);
   u64 before = fresh;
   for (u32 n = 0; n < r->ways; n++) {
@@ -42,7 +42,7 @@ static inline int first_has(const Replay *r, u32 cu, u32 line, u32 turn) {
     if (!here) return 0;
     if (!r->random) before = here;
   }
-  if (r->random) tags[mixed(fresh) % r->ways] = fresh;
+  if (r->random) tags[mixed(++r->replaced) % r->ways] = fresh; /* wherever the arrays lie in memory */
   return 0;
 }
 

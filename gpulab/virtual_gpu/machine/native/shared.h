@@ -1125,6 +1125,7 @@ struct Replay {
   u32 scalar_lines;
   u32 channels; /* 0: not looked at */
   u32 random; /* a line that comes into the first cache takes the place of any other */
+  u32 replaced; /* so many did, so far */
 };
 SIZE_IS(Replay, 192);
 PLACE_IS(Replay, log, 0);
@@ -1158,6 +1159,7 @@ PLACE_IS(Replay, last_lines, 172);
 PLACE_IS(Replay, scalar_lines, 176);
 PLACE_IS(Replay, channels, 180);
 PLACE_IS(Replay, random, 184);
+PLACE_IS(Replay, replaced, 188);
 
 /* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
 struct Op {
