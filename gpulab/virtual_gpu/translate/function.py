@@ -88,6 +88,7 @@ class _Function(Phases, Pieces):
                 else:
                     self._stop("bad jump", body[-1])
             self.run.whole = whole
+            self._told_loop()
         return self._assemble(common, self._straight(common, STRAIGHT), self.unit)
 
     def _lines_left(self, done: int) -> int:
