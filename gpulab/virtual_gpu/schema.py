@@ -127,6 +127,9 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "PATTERNS": (1024, "shapes of an access's addresses that a device keeps"),
     "PATTERN_BYTES": (1216, "the size of Pattern in observed.h"),
     "KEPT": (8, "lines of a load that its site keeps"),
+    "TOLD_COLUMNS": (16, "of a ToldLoop at the most"),
+    "LANES_APART": (-(1 << 31), "no step from lane to lane: Told"),
+    "NOT_TOLD": (-1, "the address of a Told of a wave that did not come there"),
     "ARENA_SEGMENTS": (6, "of 4 GiB each: device memory has no more"),
     "SCRATCH_SEGMENT": (6, "where an observer takes scratch to be; the first one's set numbers are the same"),
     "ARENA_WORDS": (7 << 20, "bit sets of 64 pieces of 64 bytes, in all segments"),
@@ -457,6 +460,7 @@ LAUNCH = _structure(
     u64 faulted: the lowest number of a workgroup that faulted; ~0 for none
     u64 cancel: everything is to end (Ctrl-C)
     u64 straight: the function for waves that go straight through (translate/straight.py); 0: none
+    u64 tells: not 0: it tells of their accesses
     u64 only: not 0: no workgroups but those of the sample are run
     u64 observer: Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded
     u64 observed
@@ -539,6 +543,7 @@ THREAD = _structure(
     u64 weighed, largest: what all workgroups did so far, by Launch.weights; the most that one did which has ended
     u64 crooked, turns: workgroups that are not to be tried straight; how many they were after the last one that was
     Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
+    u64 tell, tell_loop: what an observer is told with (gpulab_tell, gpulab_tell_loop)
     """,
 )
 
@@ -584,6 +589,35 @@ SAMPLE = _structure(
     u32[3] group
     u32 wave, known, space, bytes, lines, bank_cycles, conflict_cycles
     u64[64] address
+    """,
+)
+TOLD = _structure(
+    "Told",
+    "An access of a wave that went straight through, as it is told of afterwards (observe.c), beside its ToldOf.",
+    """
+    u64 address: of lane 0, from where the others go up by a step. Or where they all stand: u32[2][wave_size]
+    u64 exec
+    i64 step
+    """,
+)
+TOLD_OF = _structure(
+    "ToldOf",
+    "What is the same for all waves of an access that is told of.",
+    """
+    u64 exec: 0: see Told
+    i32 step: bytes from lane to lane; LANES_APART: see Told, where it may be the same
+    u32 access: its number
+    """,
+)
+TOLD_LOOP = _structure(
+    "ToldLoop",
+    "What a loop that each chunk of lanes has done by itself tells of. Behind it, for each access: its column in the "
+    "log, and its number; in the order in which they are told of.",
+    """
+    u32 columns: of the log: u64[most][columns][chunks]: the first lane's address
+    u32 accesses
+    u32 lanes: of a chunk
+    u32 most: rounds that there is room for
     """,
 )
 SITE = _structure(
@@ -1017,10 +1051,10 @@ PROGRESS = _structure(
 )
 
 STRUCTURES = (
-    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, WEIGHT, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE, SITE,
-    LEVEL, RECORDING, OBSERVATION, MARK, LINE, FLOW, CROWD, REPLAY, OP, COST, VISIT, RESIDENT, UNIT, BALANCED_PLACE,
-    BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT, CHECKED_WAVE, CHECKED_GROUP, FINDING, FOUND, VIEW, CHECK, RELEASE,
-    STEP, PROGRESS,
+    WAVE, BUFFER, LANE_COUNTS, ALLOCATION, RANGE, ACCESS, WEIGHT, LAUNCH, FAULT, THREAD, TOTALS, FLOWS, SAMPLE,
+    TOLD, TOLD_OF, TOLD_LOOP, SITE, LEVEL, RECORDING, OBSERVATION, MARK, LINE, FLOW, CROWD, REPLAY, OP, COST, VISIT,
+    RESIDENT, UNIT, BALANCED_PLACE, BALANCED_UNIT, BALANCE, REGION, ROLE, SEGMENT, CHECKED_WAVE, CHECKED_GROUP,
+    FINDING, FOUND, VIEW, CHECK, RELEASE, STEP, PROGRESS,
 )  # fmt: skip
 _BY_NAME = {structure.name: structure for structure in STRUCTURES}
 

@@ -6,7 +6,7 @@ import bisect
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpulab.records import (
     AccessCost,
@@ -173,7 +173,18 @@ class Finished:
     def _made(self) -> Launch:
         plan, device, kept = self.plan, self.plan.device, self.kept
         request = plan.request
-        launch = Launch(
+        counted, seen = Later(self.counters), dict[str, Any]()
+        if kept is not None:
+            found = Later(lambda: self.profile(kept))
+            counted = Later(lambda: {**found.get().counters, **self.counters()})
+            seen = {
+                "lines": Later(lambda: found.get().lines),
+                "instructions": Later(lambda: found.get().instructions),
+                "accesses": Later(lambda: found.get().accesses),
+                "sampled": kept.sampled(plan.total),
+                "placed": Later(self.placement),
+            }
+        return Launch(
             kernel=self.title,
             arch=device.architecture.name,
             device=device.index,
@@ -181,25 +192,14 @@ class Finished:
             block=request.block,
             lds_bytes=plan.lds,
             waves=plan.waves,
-            counters=Counters(Later(self.counters)),
+            counters=Counters(counted),
             timing=Later(self.time),
             host_us=self.host_us,
             printed=self.printed,
             fault=self.fault,
             constants=device.constants,
             sources=plan.kernel.module.program.sources,
-        )
-        if kept is None:
-            return launch
-        found = Later(lambda: self.profile(kept))
-        return replace(
-            launch,
-            counters=Counters(Later(lambda: {**found.get().counters, **self.counters()})),
-            lines=Later(lambda: found.get().lines),
-            instructions=Later(lambda: found.get().instructions),
-            accesses=Later(lambda: found.get().accesses),
-            sampled=kept.sampled(plan.total),
-            placed=Later(self.placement),
+            **seen,
         )
 
     def profile(self, kept: Kept) -> Profile:

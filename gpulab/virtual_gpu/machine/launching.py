@@ -88,9 +88,9 @@ class Plan:
     """
 
     __slots__ = (
-        "_fits_straight", "_footprint", "_freed", "_granule", "_held", "address", "code", "contexts", "device", "first",
-        "generation", "kernel", "launch", "lds", "live", "recording", "request", "sample", "sampled", "seen",
-        "settled", "simple", "total", "waves",
+        "_fits_straight", "_footprint", "_freed", "_granule", "_held", "_may_know", "address", "code", "contexts",
+        "device", "first", "generation", "kernel", "launch", "lds", "live", "recording", "request", "sample", "sampled",
+        "seen", "settled", "simple", "total", "waves",
     )  # fmt: skip
 
     def __init__(
@@ -109,7 +109,11 @@ class Plan:
         self.sample = b""
         self.sampled: bytes | None = None
         self._footprint: tuple[array[int], bytes, int] = self.live, b"", 0
-        self.simple = not (profile or checked or hidden.multigrid_sync or hidden.hostcall_buffer)
+        plain = not (checked or hidden.multigrid_sync or hidden.hostcall_buffer)
+        self.simple = plain and not profile
+        # Of flat addresses those who record the sample and the observer know different patterns.
+        spaces = {access.space for access in code.translation.accesses}
+        self._may_know = plain and not (profile and "flat" in spaces)
         alone = code.ordered or (hidden.multigrid_sync and request.limit is not None)
         count = min(request.workers or (1 if alone else workers), total)
         if self.waves < SMALL_LAUNCH or profile or checked or only:
@@ -188,6 +192,7 @@ class Plan:
     def take(self, code: Code) -> None:
         """The code's entry points, which optimising it changes. They are read whenever a workgroup goes on."""
         self.launch.entry, self.launch.straight = code.entry, code.straight if self._fits_straight else 0
+        self.launch.tells = self.request.profile
         self.settled = code.settled
 
     def look_at(self, arena: Arena) -> None:
@@ -203,8 +208,13 @@ class Plan:
     def known_sample(self, kernarg: bytes) -> bytes:
         """What the sample of a launch with these arguments will be, if that is known: what it was of the one before,
         where memory's contents make no difference. Sets the launch up to be observed, or not to be."""
+        if not self._may_know:
+            return b""
         known = self.sampled == kernarg and self.code.translation.steady.get()
-        self.launch.observer = 0 if known else build.functions().record
+        if self.request.profile:  # it is observed in any case
+            self.recording.size[:] = (0, 0, 0) if known else self.seen.size
+        else:
+            self.launch.observer = 0 if known else build.functions().record
         return self.sample if known else b""
 
     def footprint(self, live: array[int], kernarg: bytes) -> int:

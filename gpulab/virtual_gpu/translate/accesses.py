@@ -57,6 +57,7 @@ class Accesses:
         self.rows: dict[tuple[str, Value, Value | None, Value | None], int] = {}
         self.places = 0  # of addresses in this run
         self.widest = 0  # most of them in one run
+        self.numbers: dict[tuple[int, int], int] = {}  # of accesses, by instruction and part, when they are known
         self._frames: dict[Value, tuple[int, int]] = {}  # what is checked of scratch in this block: first, last byte
 
     def new_block(self) -> None:
@@ -120,6 +121,7 @@ class Accesses:
         for n, one in enumerate(recorded):
             number = self.observe(one.what if one.twin is None else replace(one.what, twin=numbers[one.twin]))
             numbers.append(number)
+            self.numbers[one.what.instruction, one.what.part] = number
             lanes = e.let(f"load i64, ptr {one.inside}") if one.inside else exec_mask
             base = e.added(one.base, one.offset) if one.offset else one.base
             if one.place is None:
@@ -344,7 +346,7 @@ class Accesses:
             else:
                 access.address = chunk.get(address.number)
                 access.unsigned_index = row.space == "global"
-        if chunk.lines is not None:  # no observed wave comes here
+        if chunk.lines is not None:  # observed waves come here if they leave what is told of them in the end
             if joined is not None:
                 line = chunk.lines.fact(joined)
             elif access.high is not None:
@@ -352,6 +354,8 @@ class Accesses:
             else:
                 line = None if access.uniform else chunk.lines.fact(access.address)
             access.line = line if isinstance(line, Line) else None
+            if chunk.told is not None:
+                chunk.told(access, part)
             return access
         what = Observed(index, part, access.space, row.action, total)
         wide = access.high is not None or access.pair is not None

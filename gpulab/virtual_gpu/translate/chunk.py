@@ -7,6 +7,8 @@ under EXEC. 64-bit pairs are kept as they were made, and split or joined only on
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from typing import Any
 
 from gpulab.virtual_gpu.translate.emitter import Constant, Emitter, Joined, Local, Value, splat
 from gpulab.virtual_gpu.translate.expressions import Reader
@@ -25,10 +27,12 @@ class Chunk:
     gathers: of a whole wave: lanes may read from anywhere, as those of one chunk do.
     last: stores that are to be done in the end, when all is checked: type, value, place, alignment. None where each is
     done at once.
+    told: takes each access and its part, where an observer is told of them in the end (telling.py).
     """
 
     gathers = False
     last: list[tuple[str, Value, Value, int]] | None = None
+    told: Callable[[Any, int], None] | None = None
 
     def __init__(self, emitter: Emitter, wave_size: int, number: Value, bits: Value, missed: str = "") -> None:
         self.emitter, self.wave_size, self.number, self.bits = emitter, wave_size, number, bits

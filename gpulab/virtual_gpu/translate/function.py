@@ -96,6 +96,7 @@ class _Function(Held, Phases, Pieces):
             self.run.whole = whole
             if loop:
                 self._end_held(loop)
+            self._told_loop()
         return self._assemble(common, self._straight(common, STRAIGHT), self.unit)
 
     def _lines_left(self, done: int) -> int:

@@ -35,7 +35,7 @@ EDGE = constant("EDGE")
 
 _WAVE = schema.layout(schema.WAVE)
 OFFSETS, WAVE_BYTES = _WAVE.offsets, _WAVE.bytes
-RUNNING = schema.layout(schema.THREAD).offsets["running"]
+RUNNING, TELL, TELL_LOOP = (schema.layout(schema.THREAD).offsets[name] for name in ("running", "tell", "tell_loop"))
 
 # Offsets in a Buffer. Behind it, from "rows" on, are the addresses of a run's accesses, aligned to the size of a row,
 # so that a place tells the lane.

@@ -104,6 +104,16 @@ def _step(access: LaneAccess) -> Value | None:
     return line.step if access.bytes >= 4 and (line.width == 64 or access.space == "lds") else None
 
 
+def is_even(wave: Wave, access: LaneAccess) -> bool:
+    """Whether the lanes go up as it is known of them for certain, if the wave goes on after the access."""
+    step, lds = _step(access), access.space == "lds"
+    if step is None or (access.row.action == "load" and access.bytes < 4 and not wave.full):
+        return False
+    if access.row.action == "load" or access.bytes > 4:
+        return not _is_doubtful(wave, access)
+    return step in (ZERO, Integer(4)) and not (_is_doubtful(wave, access) and lds)
+
+
 def _inside(wave: Wave, access: LaneAccess, site: Site, step: Value) -> tuple[Start, Value]:
     """Where an access begins, and whether its first and last active lane are inside: what is between them is, too."""
     e, row, line, start = wave.emitter, access.row, access.line, start_of(wave, access, site)

@@ -9,7 +9,7 @@ active lanes jumps where the kernel does.
 Nothing is stored to global memory before all waves are through. LDS belongs to the workgroup, and starts anew with it.
 So a workgroup that cannot go on (an access that is not quick, a loop, lanes that all leave past a barrier) has done
 nothing yet: the function returns 0, and it takes the ordinary way from the beginning (native/workgroups.c). No
-instruction here looks at other lanes. Observed workgroups never come here.
+instruction here looks at other lanes. Of a profile, the observer is told of all accesses when all waves are through.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register
@@ -24,18 +25,19 @@ from gpulab.virtual_gpu.isa.row import Control, Memory, Row
 from gpulab.virtual_gpu.translate import layout
 from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, scalar_number
-from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, Constant, Integer, Local, Value, splat
+from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Constant, Integer, Local, Value, splat
 from gpulab.virtual_gpu.translate.frame import SMALL, Piece
+from gpulab.virtual_gpu.translate.lane_access import LaneAccess
 from gpulab.virtual_gpu.translate.lanesets import ALL, LaneSets
 from gpulab.virtual_gpu.translate.linear import Fact, Line
-from gpulab.virtual_gpu.translate.masked import Wave, store_lanes
+from gpulab.virtual_gpu.translate.masked import Wave, is_even, store_lanes
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.runs import WHOLE_ITEMS
-from gpulab.virtual_gpu.translate.straight import MOVED, Straight
+from gpulab.virtual_gpu.translate.straight import MOVED, THREADS, Straight
 from gpulab.virtual_gpu.translate.structure import label_of
 from gpulab.virtual_gpu.translate.sweeps import BITWISE
+from gpulab.virtual_gpu.translate.telling import Telling
 
-THREADS = 1024  # of a workgroup, at most
 KEPT = 12  # registers that a wave keeps between two phases, at most
 STORES = 8  # to global memory, at most
 ROOMS = 100  # for what waves keep, of 4 KiB at most
@@ -89,7 +91,6 @@ class Phases(Straight):
     """Emits it."""
 
     _scopes: list[_Scope]
-    _number: Value  # of the wave
     _stored: list[_Stored]  # in this phase
     _rooms: int  # for what waves keep
     _sets: LaneSets | None = None  # of a wave's phase
@@ -139,7 +140,7 @@ class Phases(Straight):
             e.label(label)
             e.do("ret i64 0")
         self.unit = self.wave_size
-        head = f"define i64 @{name}(ptr noalias %wave, ptr noalias %ids, i64 %waves) nounwind noinline {{"
+        head = self._head(name)
         own = ["  %vgprs = getelementptr i8, ptr %wave, i64 0", *piece.entry_lines]  # no register is there
         return "\n".join([head, "entry:", *common, *own, *ahead, "  br label %begin", *e.lines, "}"])
 
@@ -190,6 +191,7 @@ class Phases(Straight):
         e = self.emitter
         kept: _Kept | None = None
         stored: list[list[_Stored]] = []
+        tellings: list[Telling] = []
         for phase in phases:
             vectors = [decoded.row for _, decoded in phase if decoded.is_vector]
             moved = sum(max(1, row.element * row.count // 32) for row in vectors if isinstance(row, Memory))
@@ -197,8 +199,12 @@ class Phases(Straight):
                 raise Unfit
             self._stored = []
             self._sets = LaneSets(e)
+            self._telling = self._told_of({decoded.index for _, decoded in phase})
+            tellings += [self._telling] if self._telling is not None else []
             with self._each_wave():
                 wave = Wave(e, self.wave_size, "missed", self._keep_store)
+                if self._telling is not None:
+                    wave.told = partial(self._tell_access, wave, self._telling)
                 self._begin_phase(wave, kept)
                 self._phase(phase, wave)
                 if phase is not phases[-1]:
@@ -210,12 +216,25 @@ class Phases(Straight):
             if each:
                 with self._each_wave():
                     self._store_all(each)
+        for telling in tellings:
+            telling.tell(Local("%tell"), ZERO, Local("%waves"))
+            telling.declare(self._numbers())
         numbers = {block: n for n, block in enumerate(self.blocks)}
         for block, where in self._inside.items():
             times: Value = Local("%waves") if where is None else e.let(f"load i64, ptr {where}")
             self._count(numbers[block], times)
         for number, block in self._opened.items():
             self._end_segment(number, self._inside[block])
+
+    def _tell_access(self, chunk: Chunk, telling: Telling, access: LaneAccess, part: int) -> None:
+        assert isinstance(chunk, Wave)
+
+        def room() -> Value:
+            type = f"[{2 * self.wave_size} x i32]"
+            self._rooms += 1  # it is as large as two others
+            return self._mine(type, self._per_wave(type))
+
+        telling.vector(access, part, chunk, self._number, is_even(chunk, access), room)
 
     def _begin_segment(self, number: int, wave: Wave) -> None:
         """Of a profile: where not all lanes are active for certain, waves with all are counted in what lasts for the
@@ -544,6 +563,8 @@ class Phases(Straight):
         wave.settle(live.active | live.asleep)
         values = {r: wave.get(r) for r in self._known(wave)}
         masks = {start: self._bits(wave, start) for start in wave.masks}
+        if self._telling is not None:
+            self._telling.skipped(range(decoded.index + 1, target), self._number)
         entered = e.entry("alloca i64")
         e.entry_lines.append(f"  store i64 0, ptr {entered}")
         label = e.name("joined")

@@ -326,13 +326,13 @@ def scatter_to(chunk: Chunk, places: Value, data: Value, align: int) -> None:
 
 def label_of_each(chunk: Chunk, access: LaneAccess, site: Site, slow: str) -> str:
     """The label of a gather or scatter, where there is to be one, else `slow`. jit.py knows its form."""
-    if site.gathers == MOST_GATHERS or not _can_gather(chunk, access):
+    if site.gathers == MOST_GATHERS or not can_gather(chunk, access):
         return slow
     site.gathers += 1
     return chunk.emitter.name(f"each.{slow}")
 
 
-def _can_gather(chunk: Chunk, access: LaneAccess) -> bool:
+def can_gather(chunk: Chunk, access: LaneAccess) -> bool:
     """Whether what the lanes of a chunk load is gathered from wherever it is in one allocation. No lanes are made for
     that of addresses of 64 bits that are known to go up evenly: see `Plan.apart`. Hosts whose chunks have 8 lanes have
     no scatter, and many a slow gather or none: LLVM would make a branch of each lane."""

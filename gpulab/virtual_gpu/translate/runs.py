@@ -14,6 +14,7 @@ store may follow loads, so a run goes on there, and has a loop for each of its t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from gpulab.virtual_gpu.isa.buffers import Rules
 from gpulab.virtual_gpu.isa.instruction import Register, Symbol
@@ -29,6 +30,7 @@ from gpulab.virtual_gpu.translate.lanewise import Lanewise
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.modes import Mode
 from gpulab.virtual_gpu.translate.scalars import Scalars, joined
+from gpulab.virtual_gpu.translate.telling import Telling
 
 WHOLE_ITEMS = 40  # instructions of a run, up to which it is worth having twice: so many values fit into host registers
 SHORT = 12  # the same of one without memory accesses
@@ -245,7 +247,8 @@ class Run:
                 totals |= self._loop(part, live, wanted, exec_mask)
         else:
             narrow, done = e.name("narrow"), e.name("wave_done")
-            found = self._wave(every, live, wanted, exec_mask, narrow, moves)
+            telling = self._telling(every) if self.site.record and moves else None
+            found = self._wave(every, live, wanted, exec_mask, narrow, moves, telling)
             came = e.block
             e.jump(done)
             e.label(narrow)
@@ -254,22 +257,25 @@ class Run:
             before = e.block
             e.jump(done)
             e.label(done)
+            if telling is not None:
+                telling.declare(self.accesses.numbers)
             for start, total in totals.items():
                 totals[start] = e.let(f"phi i64 [ {found[start]}, %{came} ], [ {total}, %{before} ]")
         for start, total in totals.items():
             self.scalars.set_mask(start, total)
 
     def _wave(
-        self, items: list[Item], live: Callable[[int], Live], wanted: int, exec_mask: Value, narrow: str, moves: bool
-    ) -> dict[int, Value]:
+        self, items: list[Item], live: Callable[[int], Live], wanted: int, exec_mask: Value, narrow: str, moves: bool,
+        telling: Telling | None,
+    ) -> dict[int, Value]:  # fmt: skip
         """The run for a whole wave with all lanes active; goes to the label `narrow` where it cannot be done so.
 
-        moves: it has memory accesses.
+        moves: it has memory accesses. telling: tells of them in the end.
         """
         e, size = self.emitter, self.wave_size
         full, missed = e.name("full"), e.name("missed")
         fits = e.let(f"icmp eq i64 {exec_mask}, {signed((1 << size) - 1, 64)}")
-        e.branch(self.site.unseen(e, fits) if moves else fits, full, narrow)
+        e.branch(fits, full, narrow)
         e.label(full)
         if moves:
             slot = self.slot(items[0].decoded.index + (1 << 32))  # the entry holds how often not to try
@@ -286,10 +292,22 @@ class Run:
             e.label(whole)
         with e.of_lanes(size):
             chunk = Chunk(e, size, ZERO, Integer(-1), missed)
+            if telling is not None:
+                chunk.told = partial(telling.even, chunk)
             for item in items:
                 self._emit(chunk, item)
             self._store(chunk, items, live)
-            return self._kept(chunk, wanted)
+            kept = self._kept(chunk, wanted)
+        if telling is not None:
+            telling.tell_now(self.site.observer)
+        return kept
+
+    def _telling(self, items: list[Item]) -> Telling:
+        """What tells of the accesses of a run."""
+        memory = [(item.decoded.index, item.decoded.row) for item in items if isinstance(item.decoded.row, Memory)]
+        telling = Telling(self.emitter, self.wave_size, [(index, 0) for index, _ in memory])
+        telling.begin(1)
+        return telling
 
     def _loop(self, items: list[Item], live: Callable[[int], Live], wanted: int, exec_mask: Value) -> dict[int, Value]:
         """The loop over chunks; gives the `wanted` lane masks that it made, by scalar register."""

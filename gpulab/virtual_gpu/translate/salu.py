@@ -30,6 +30,7 @@ class Salu:
     ) -> None:
         self.emitter, self.scalars, self.site = emitter, scalars, site
         self.symbol, self.special, self.observe = symbol, special, observe
+        self.loaded: Value | None = None  # the address of the last load that goes on quickly or not at all
         self.reader = Reader(emitter, 1)
         self.missed = (
             ""  # of a loop that gives up where a load is not of the allocation used last: the label (sweeps.py)
@@ -217,6 +218,7 @@ class Salu:
         e.branch(fits, good, search, likely=True)
         if self.missed:
             e.label(good)
+            self.loaded = None if room else address
             self._take(row, parts, place, size, room)
             return
         number = -1 if room else self.observe(Observed(decoded.index, 0, "scalar", "load", width * count))

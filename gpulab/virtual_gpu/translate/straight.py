@@ -9,10 +9,12 @@ by one from lane to lane in a unit, so that of most addresses the first lane and
 A wave does nothing before all is checked: its stores come last, each for all lanes, and nothing is loaded after one.
 Where it cannot go on (a lane that a condition leaves out, an access that is not quick) it has done nothing yet: the
 function returns how many waves are through, and the others take the ordinary way (native/workgroups.c). No instruction
-here looks at other lanes. Observed waves never come here.
+here looks at other lanes. Of a profile, the observer is told of a wave's accesses when it is through (telling.py).
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from gpulab.virtual_gpu import dispatch
 from gpulab.virtual_gpu.isa.instruction import Register
@@ -22,13 +24,17 @@ from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, scalar_number
 from gpulab.virtual_gpu.translate.emitter import NOTHING, TRUE, ZERO, Constant, Emitter, Integer, Local, Value, splat
 from gpulab.virtual_gpu.translate.frame import SMALL, Piece
+from gpulab.virtual_gpu.translate.lane_access import LaneAccess
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.modes import Mode
+from gpulab.virtual_gpu.translate.places import can_gather
 from gpulab.virtual_gpu.translate.runs import WHOLE_ITEMS
 from gpulab.virtual_gpu.translate.structure import label_of
 from gpulab.virtual_gpu.translate.sweeps import Sweeps
+from gpulab.virtual_gpu.translate.telling import Telling
 
 MOST = 160  # instructions
+THREADS = 1024  # of a workgroup, at most
 MOVED = 10  # dwords that each lane loads and stores, up to which a unit may be a whole wave
 
 
@@ -60,6 +66,9 @@ class Straight(Sweeps):
     _ahead: str  # the block that is being emitted ahead of the loop
     _lost: int  # scalar registers whose values are not known any more, a bit each
     unit = 0  # lanes of a unit; 0: there is no such function
+    _telling: Telling | None = None  # of the waves that are being emitted, if this is for a profile
+    _number: Value = ZERO  # of the wave among those
+    _rooms_for_lanes = False  # whether there are places for the addresses of one wave's lanes
 
     def _straight(self, common: list[str], name: str) -> str:
         """The text of the function `name`, or nothing where the kernel is not one of these.
@@ -78,6 +87,8 @@ class Straight(Sweeps):
         moved = sum(max(1, row.element * row.count // 32) for row in vectors if isinstance(row, Memory))
         whole = start.work_item_dimensions == 1 and e.own_lanes == 16
         unit = self.wave_size if whole and len(vectors) <= WHOLE_ITEMS and moved <= MOVED else e.own_lanes
+        self._telling = self._told_of({decoded.index for _, decoded in way})
+        self._number, self._rooms_for_lanes = Local("%number"), False
         e.label("next")
         e.begin_loop()
         self.scalars.ahead = True
@@ -91,6 +102,10 @@ class Straight(Sweeps):
             self.salu.missed, self.scalars.ahead = "", False
             self.scalars.forget()
             self.run.new_block()
+        if self._telling is not None:
+            self._telling.declare(self._numbers())
+            if self._rooms_for_lanes:  # which the next wave needs
+                self._telling.tell(Local("%tell"), Local("%number"), Integer(1), Local("%number"))
         e.jump("done")
         e.label("done")
         e.do("%after = add i64 %number, 1")
@@ -101,6 +116,8 @@ class Straight(Sweeps):
         e.do("%through = phi i64 [ %after, %done ], [ %number, %missed ]")
         numbers = {block: n for n, block in enumerate(self.blocks)}
         through = Local("%through")
+        if self._telling is not None and not self._rooms_for_lanes:
+            self._telling.tell(Local("%tell"), ZERO, through)
         for block in {block for block, _ in way}:
             self._count(numbers[block], through)
         instructions = {decoded.index for _, decoded in way}
@@ -111,11 +128,40 @@ class Straight(Sweeps):
         e.label("none")
         e.do("ret i64 0")
         self.unit = unit
-        head = f"define i64 @{name}(ptr noalias %wave, ptr noalias %ids, i64 %waves) nounwind noinline {{"
+        head = self._head(name)
         own = ["  %vgprs = getelementptr i8, ptr %wave, i64 0", *piece.entry_lines]  # no register is there
         loop = e.lines[1:]
         round_ = f"  %number = phi i64 [ 0, %{came} ], [ %after, %done ]"
         return "\n".join([head, "entry:", *common, *own, *ahead, "  br label %next", "next:", round_, *loop, "}"])
+
+    def _head(self, name: str) -> str:
+        tell = ", ptr %tell" if self.profile else ""
+        return f"define i64 @{name}(ptr noalias %wave, ptr noalias %ids, i64 %waves{tell}) nounwind noinline {{"
+
+    def _told_of(self, instructions: set[int]) -> Telling | None:
+        """What tells of the accesses of these instructions, with room for all waves of a workgroup."""
+        if not self.profile:
+            return None
+        keys = [(access.instruction, access.part) for access in self.accesses if access.instruction in instructions]
+        telling = Telling(self.emitter, self.wave_size, keys)
+        telling.begin(THREADS // self.wave_size)
+        return telling
+
+    def _numbers(self) -> dict[tuple[int, int], int]:
+        """The number of each access, by its instruction and which of its addresses it is."""
+        return {(access.instruction, access.part): number for number, access in enumerate(self.accesses)}
+
+    def _tell_vector(self, chunk: Chunk, telling: Telling, access: LaneAccess, part: int) -> None:
+        """A unit's access."""
+
+        def room() -> Value:
+            self._rooms_for_lanes = True
+            return self.emitter.entry(f"alloca [{2 * self.wave_size} x i32], align 64")
+
+        if self.emitter.lanes == self.wave_size:
+            telling.vector(access, part, chunk, self._number, not can_gather(chunk, access), room)
+        else:
+            telling.unit(access, part, chunk, self._number, room())
 
     def _wave(self, way: list[tuple[int, Decoded]], coordinates: int) -> None:
         """A wave: unit by unit, whose stores are put aside if there are several.
@@ -140,6 +186,8 @@ class Straight(Sweeps):
         stores = sum(isinstance(d.row, Memory) and d.row.action == "store" for _, d in way)
         chunk = _Unit(e, self.wave_size, unit, given)
         chunk.last = [] if units > 1 or stores > 1 else None
+        if self._telling is not None:
+            chunk.told = partial(self._tell_vector, chunk, self._telling)
         self._go(way, chunk)
         last = chunk.last or []
         if units == 1:
@@ -276,6 +324,8 @@ class Straight(Sweeps):
                 self.salu.row(decoded, mode)
             self._ahead = e.block
         e.block = inside
+        if self._telling is not None and isinstance(row, Memory) and self.salu.loaded is not None:
+            self._telling.scalar(decoded.index, self._number, self.salu.loaded)
         if decoded.scalar_writes >> layout.SCC & 1:
             self._scc_unknown = False
 

@@ -8,13 +8,15 @@ them, each chunk computes its own bits.
 
 Nothing is written before all chunks are through. A chunk that comes to an access which is not quick (memory.py), to
 the end of the wave's budget, out of step with the chunk before it, or whose lanes do not leave the loop together, gives
-all up: the loop is done as if this were not here. How often that was is noted, so that it is not tried again and again
-(`LONGEST`). An observed wave has an empty table of allocations, so it gives up at its first access.
+all up: the loop is done as if this were not here. How often that was is noted, so that it is not tried all the time
+(`LONGEST`).In a profile the observer is told of all rounds when all chunks are through (telling.py), if lanes go up
+evenly; elsewhere an observed wave has an empty table of allocations, so it gives up at its first access.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from gpulab.virtual_gpu.isa.instruction import Literal, Operand, Register
 from gpulab.virtual_gpu.isa.row import Control, Memory, Row
@@ -24,11 +26,14 @@ from gpulab.virtual_gpu.translate.captured import literal_mask, mask_number
 from gpulab.virtual_gpu.translate.chunk import Chunk, Unfit
 from gpulab.virtual_gpu.translate.decode import Decoded, bits, is_dpp, memory_operands, scalar_number
 from gpulab.virtual_gpu.translate.emitter import ZERO, Emitter, Local, Value, signed
+from gpulab.virtual_gpu.translate.lane_access import LaneAccess, row_bytes
 from gpulab.virtual_gpu.translate.linear import Line
 from gpulab.virtual_gpu.translate.liveness import before
 from gpulab.virtual_gpu.translate.modes import Mode
+from gpulab.virtual_gpu.translate.places import can_gather
 from gpulab.virtual_gpu.translate.runs import WHOLE_ITEMS
 from gpulab.virtual_gpu.translate.structure import label_of
+from gpulab.virtual_gpu.translate.telling import COLUMNS, LOOP_BYTES, Rounds
 
 LONGEST = 63  # times that a loop's block is executed at once after it was given up again and again
 MOST = 160  # instructions of a kernel's loops that are emitted this way, too: they stand there twice
@@ -88,6 +93,12 @@ def _address(decoded: Decoded) -> int | None:
     return value.index if isinstance(value, Register) and value.file == "v" and value.count == 2 else None
 
 
+def _loads(loop: _Loop) -> list[tuple[int, int]]:
+    """Each of its accesses: the instruction, and which of its addresses."""
+    memory = [(d.index, d.row) for d in loop.body if isinstance(d.row, Memory)]
+    return [(index, part) for index, row in memory for part in range(1 + row.two_address)]
+
+
 def _is_scalar_load(decoded: Decoded) -> bool:
     return isinstance(decoded.row, Memory) and not decoded.is_vector
 
@@ -124,6 +135,7 @@ class Sweeps(Branching):
     _swept = 0  # instructions that were emitted so
     _exec_bits: Value  # of the chunk, as they stand in its iteration
     _scc_unknown: bool  # since then, in its iteration
+    _rounds: Rounds | None = None  # of a profile: what the loop that is being emitted tells of
 
     def _sweep(self, block: int, mode: Mode, number: int) -> bool:
         """Emit the loop of a block so, ahead of its ordinary form, if that can be done; whether it was.
@@ -137,14 +149,28 @@ class Sweeps(Branching):
         if any(decoded.is_vector and isinstance(decoded.row, Memory) for decoded in loop.body):
             widths.append(self.emitter.own_lanes)  # else other chunks' work fills the time until results are there
         try:
-            done = any(self._settled(loop, mode, number, width) for width in widths)
+            done = False
+            for tells in (True, False) if self._may_tell(loop) else (False,):
+                done = done or any(self._settled(loop, mode, number, width, tells) for width in widths)
             self._swept += len(loop.body) if done else 0
             return done
         finally:
             self.scalars.forget()
             self.run.new_block()
 
-    def _settled(self, loop: _Loop, mode: Mode, number: int, lanes: int) -> bool:
+    def _may_tell(self, loop: _Loop) -> bool:
+        return self.profile and 0 < len(_loads(loop)) <= COLUMNS
+
+    def _told_loop(self) -> None:
+        """The block of which a loop was emitted so is there in its ordinary form, too, which numbers its accesses."""
+        rounds = self._rounds
+        if rounds is not None:
+            self.emitter.declarations[rounds.name] = rounds.table(enumerate(self.accesses))
+            wave = self.run.accesses
+            wave.widest = max(wave.widest, LOOP_BYTES // row_bytes(self.wave_size, self.checked) + 1)
+        self._rounds = None
+
+    def _settled(self, loop: _Loop, mode: Mode, number: int, lanes: int, tells: bool) -> bool:
         """Emit it with so many lanes at a time, once it is known what goes up evenly all the way round."""
         e = self.emitter
         start, rooms, came = len(e.lines), len(e.entry_lines), e.block
@@ -156,6 +182,10 @@ class Sweeps(Branching):
             for attempt in range(PASSES + 1):
                 if attempt == PASSES:
                     even = {}
+                self._rounds = None
+                if tells:
+                    name = f"@told.{loop.block}"
+                    self._rounds = Rounds(e, self.site.addresses, name, _loads(loop), lanes, self.wave_size)
                 found = self._attempt(loop, mode, number, even, lanes)
                 if found == even or attempt == PASSES:
                     return True
@@ -165,6 +195,7 @@ class Sweeps(Branching):
         except Unfit:
             del e.lines[start:], e.entry_lines[rooms:]
             e.block = came
+            self._rounds = None
         finally:
             e.end_loop()
             self.salu.missed = ""
@@ -282,6 +313,8 @@ class Sweeps(Branching):
             e.name(name) for name in ("narrow", "gave_up", "wait", "chunks", "chunk", "next_chunk", "through")
         )
         exec_mask = scalars.mask(layout.EXEC)
+        if self._rounds is not None:
+            self._rounds.observed(self.site.observer)
         self._whether(loop, exec_mask, narrow, missed, wait, full=lanes == self.wave_size)
         rooms = e.entry(f"alloca [{max(len(loop.kept), 1)} x [{self.wave_size} x i32]], align 64")
         words = e.entry(f"alloca [{len(loop.scalar_kept) + 1} x i32], align 16")
@@ -303,8 +336,12 @@ class Sweeps(Branching):
             e.branch(e.let(f"icmp eq {e.byte} {mine}, 0"), missed if loop.masks_kept else next_, some)
             e.label(some)
             chunk = Chunk(e, self.wave_size, place, mine, missed)
+            if self._rounds is not None:
+                chunk.told = partial(self._tell_chunk, chunk, self._rounds)
             found, times = self._pass(loop, mode, chunk, exec_mask, budget, even)
             self._put_aside(loop, chunk, rooms, words, masks)
+            if self._rounds is not None:
+                self._rounds.end(place)
         if loop.may_differ:
             same = e.let(f"icmp eq i64 {times}, {seen}")
             same = e.let(f"or i1 {same}, {e.let(f'icmp eq i64 {seen}, 0')}")
@@ -322,6 +359,8 @@ class Sweeps(Branching):
         e.branch(e.let(f"icmp eq i64 {after}, {self.wave_size // lanes}"), done, chunks)
         e.lines[outer_at:outer_at] = outer.lines()
         e.label(done)
+        if self._rounds is not None:
+            self._rounds.tell(exec_mask, latest)
         spent = e.let(f"mul i64 {e.let(f'add i64 {latest}, -1')}, {_cost(loop)}")
         left = e.let(f"sub i64 {budget}, {spent}")
         e.do(f"store i64 {left}, ptr {budget_at}")
@@ -349,7 +388,8 @@ class Sweeps(Branching):
         else:
             fits = e.let(f"icmp ne i64 {exec_mask}, 0")
         reads = any(isinstance(decoded.row, Memory) for decoded in loop.body)
-        e.branch(self.site.unseen(e, fits) if reads else fits, some, narrow, likely=True)
+        alone = reads and self._rounds is None
+        e.branch(self.site.unseen(e, fits) if alone else fits, some, narrow, likely=True)
         e.label(some)
         e.branch(e.let(f"icmp eq i32 {left}, 0"), go, wait, likely=True)
         e.label(wait)
@@ -403,6 +443,8 @@ class Sweeps(Branching):
         chunk.values.update(lanes)
         chunk.pairs.clear()
         self.salu.missed = chunk.missed
+        if self._rounds is not None:
+            self._rounds.begin_round(chunk.number, done)
         for decoded in loop.body:
             self._one(decoded, mode, chunk)
         self.salu.missed = ""
@@ -428,6 +470,10 @@ class Sweeps(Branching):
         mask_ends = {start: self._bits(chunk, start) for start in masks}
         once = e.let(f"add i64 {done}, 1")
         most = e.steady(f"udiv i64 {budget}, {_cost(loop)}", budget)
+        if self._rounds is not None:
+            limit = e.steady(f"select i1 {self._rounds.tells}, i64 {self._rounds.most}, i64 {most}", most)
+            less = e.steady(f"icmp ult i64 {limit}, {most}", limit, most)
+            most = e.steady(f"select i1 {less}, i64 {limit}, i64 {most}", less)
         e.branch(condition, more, out)
         e.label(more)
         goes_on = e.let(f"icmp ult i64 {once}, {most}")
@@ -553,8 +599,13 @@ class Sweeps(Branching):
             return
         if isinstance(row, Memory):
             self.salu.memory(decoded, self.slot(decoded.index))
+            if self._rounds is not None and self.salu.loaded is not None:
+                self._rounds.scalar(decoded.index, self.salu.loaded)
         else:
             self.salu.row(decoded, mode)
+
+    def _tell_chunk(self, chunk: Chunk, rounds: Rounds, access: LaneAccess, part: int) -> None:
+        rounds.vector(access, part, not can_gather(chunk, access), chunk.missed)
 
     def _put_aside(self, loop: _Loop, chunk: Chunk, rooms: Value, words: Value, masks: Value) -> None:
         """A chunk's registers, its bits of masks, and the scalars, until all chunks are through."""

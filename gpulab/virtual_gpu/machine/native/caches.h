@@ -56,7 +56,8 @@ static inline u32 *touch(Observation *o, const Level *level, u32 instance, u32 l
   u64 number = (u64)instance * sets + (sets & (sets - 1) ? line % sets : line & (sets - 1));
   u32 *tags = (u32 *)level->tags + number * 2 * stride, *state = (u32 *)level->state + number;
   u32 now = ++o->clock, used = *state >> EPOCH_SHIFT == o->epoch ? *state & 255 : 0;
-  u64 same = ways_with(tags, used > 16 ? stride : 16, ~0u, key) & ((1ull << (used & 63)) - 1 | -(u64)(used >> 6));
+  u64 same = 0;
+  if (used) same = ways_with(tags, used > 16 ? stride : 16, ~0u, key) & ((1ull << (used & 63)) - 1 | -(u64)(used >> 6));
   u32 way;
   *hit = same != 0;
   if (same) way = (u32)__builtin_ctzll(same);

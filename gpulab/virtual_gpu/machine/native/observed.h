@@ -25,6 +25,7 @@ typedef struct {
   u32 shape, spans, lanes;
   u32 epoch;                 /* launch in which it was met last */
   u32 ascending;             /* spans in the order of addresses */
+  i32 step;                  /* bytes from lane to lane; LANES_APART: not the same everywhere; of one lane, 0 */
   u32 bank_cycles, conflict_cycles;
   u32 counts[32];            /* quads, and lines << 16, by the first address in 128 bytes, in dwords; ~0: not known */
   Span span[64];
@@ -106,6 +107,6 @@ INTERNAL u32 quads_of(const Pattern *p, u32 start, u32 bytes, u32 lanes);
 /* Records an access of a wave of the sample's workgroup `number`: whether the wave's log goes on. Several host threads
    may run workgroups of a sample. (record.c) */
 INTERNAL int record_locked(Observation *o, Wave *wave, u32 number, u32 access, u64 base, u64 exec, const u32 *low,
-                           const u32 *high);
+                           const u32 *high, Pattern *known);
 
 #endif

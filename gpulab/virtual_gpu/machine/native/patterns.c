@@ -29,6 +29,20 @@ static void banks_of(const Observation *o, const Site *site, u32 bytes, u64 exec
   p->conflict_cycles = total - phases;
 }
 
+/* Bytes from lane to lane of all active lanes. */
+static i32 step_of_all(u64 exec, const u32 *relative) {
+  u32 first = (u32)__builtin_ctzll(exec);
+  u64 others = exec & (exec - 1);
+  if (!others) return 0;
+  u32 second = (u32)__builtin_ctzll(others);
+  i32 apart = (i32)relative[second], step = apart / (i32)(second - first);
+  for (; others; others &= others - 1) {
+    u32 lane = (u32)__builtin_ctzll(others);
+    if (relative[lane] != (lane - first) * (u32)step) return LANES_APART;
+  }
+  return step;
+}
+
 static NOINLINE void build(Pattern *p, Observation *o, const Site *site, u32 shape, u32 bytes, u64 exec,
                                             const u32 *low, u32 base, u32 first, u32 lanes) {
   u32 rounds = lanes / 16, start = low[first];
@@ -43,6 +57,7 @@ static NOINLINE void build(Pattern *p, Observation *o, const Site *site, u32 sha
     p->relative[v] = v < rounds ? (*(const Loose16x *)(low + 16 * v) - start) & keep : (V16){};
   }
   const u32 *relative = (const u32 *)p->relative;
+  p->step = step_of_all(exec, relative);
   u32 n = 0, ascending = 1;
   for (u64 rest = exec; rest; rest &= rest - 1) {
     int from = (int)relative[__builtin_ctzll(rest)], to = from + (int)bytes;

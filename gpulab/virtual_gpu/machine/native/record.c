@@ -57,7 +57,7 @@ static void forget(Wave *wave) {
 }
 
 static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u64 base, u64 exec, const u32 *low,
-                           const u32 *high) {
+                           const u32 *high, Pattern *known) {
   Launch *launch = launch_of(wave);
   Recording *r = o->recording;
   const Access *a = launch->accesses + access;
@@ -98,7 +98,9 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
   Mark *mark = (Mark *)r->marks + access;
   const Site *site = o->sites + access;
   if (space == SPACE_LDS) {
-    const Pattern *p = recorded_pattern(o, mark, access, site->shape, a->bytes, exec, low, low_base, lanes);
+    const Pattern *p = known;
+    if (known) *mark = (Mark){(u64)known, known->serial};
+    else p = recorded_pattern(o, mark, access, site->shape, a->bytes, exec, low, low_base, lanes);
     u64 *banked = (u64 *)r->banked + 3 * access;
     banked[0]++;
     banked[1] += active;
@@ -119,17 +121,19 @@ static NOINLINE int record(Observation *o, Wave *wave, u32 number, u32 access, u
                  lines_apart(o, launch, mark, access, a->bytes, base, exec, low, high, found));
     return 1;
   }
-  const Pattern *p = recorded_pattern(o, mark, access, a->bytes, a->bytes, exec, low, 0, lanes);
-  record_lines(r, at, access, active, found, blocks(o, p, low[first] + low_base, 7, found));
+  const Pattern *p = known;
+  if (known) *mark = (Mark){(u64)known, known->serial};
+  else p = recorded_pattern(o, mark, access, a->bytes, a->bytes, exec, low, 0, lanes);
+  record_lines(r, at, access, active, found, blocks(o, p, known ? low_base : low[first] + low_base, 7, found));
   return 1;
 }
 
 int record_locked(Observation *o, Wave *wave, u32 number, u32 access, u64 base, u64 exec, const u32 *low,
-                  const u32 *high) {
+                  const u32 *high, Pattern *known) {
   Recording *r = o->recording;
-  if (launch_of(wave)->threads <= 1) return record(o, wave, number, access, base, exec, low, high);
+  if (launch_of(wave)->threads <= 1) return record(o, wave, number, access, base, exec, low, high, known);
   while (__atomic_exchange_n(&r->lock, 1u, __ATOMIC_ACQUIRE)) {}
-  int kept = record(o, wave, number, access, base, exec, low, high);
+  int kept = record(o, wave, number, access, base, exec, low, high, known);
   __atomic_store_n(&r->lock, 0u, __ATOMIC_RELEASE);
   return kept;
 }
@@ -137,7 +141,7 @@ int record_locked(Observation *o, Wave *wave, u32 number, u32 access, u64 base, 
 u32 gpulab_record(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high) {
   Observation *o = launch_of(wave)->observation;
   u32 number = sample_of(o->recording, wave->group);
-  if (number == ~0u || record_locked(o, wave, number, access, base, exec, low, high)) return 0;
+  if (number == ~0u || record_locked(o, wave, number, access, base, exec, low, high, 0)) return 0;
   if (wave->observer == (u64)gpulab_record) forget(wave); /* in a checked launch others are told, too */
   return 0;
 }

@@ -36,6 +36,9 @@ enum {
   PATTERNS = 1024, /* shapes of an access's addresses that a device keeps */
   PATTERN_BYTES = 1216, /* the size of Pattern in observed.h */
   KEPT = 8, /* lines of a load that its site keeps */
+  TOLD_COLUMNS = 16, /* of a ToldLoop at the most */
+  LANES_APART = -2147483648, /* no step from lane to lane: Told */
+  NOT_TOLD = -1, /* the address of a Told of a wave that did not come there */
   ARENA_SEGMENTS = 6, /* of 4 GiB each: device memory has no more */
   SCRATCH_SEGMENT = 6, /* where an observer takes scratch to be; the first one's set numbers are the same */
   ARENA_WORDS = 7340032, /* bit sets of 64 pieces of 64 bytes, in all segments */
@@ -266,6 +269,9 @@ typedef struct Thread Thread;
 typedef struct Totals Totals;
 typedef struct Flows Flows;
 typedef struct Sample Sample;
+typedef struct Told Told;
+typedef struct ToldOf ToldOf;
+typedef struct ToldLoop ToldLoop;
 typedef struct Site Site;
 typedef struct Level Level;
 typedef struct Recording Recording;
@@ -506,6 +512,7 @@ struct Launch {
   u64 faulted; /* the lowest number of a workgroup that faulted; ~0 for none */
   u64 cancel; /* everything is to end (Ctrl-C) */
   u64 straight; /* the function for waves that go straight through (translate/straight.py); 0: none */
+  u64 tells; /* not 0: it tells of their accesses */
   u64 only; /* not 0: no workgroups but those of the sample are run */
   /* Observer of the first `observed` workgroups, which run on thread 0 in their order, and of the recorded */
   u64 observer;
@@ -558,7 +565,7 @@ struct Launch {
   u32 fits; /* the device holds all workgroups at the same time */
   u32 wide; /* whether device memory is in use beyond its first 4 GiB */
 };
-SIZE_IS(Launch, 520);
+SIZE_IS(Launch, 528);
 PLACE_IS(Launch, entry, 0);
 PLACE_IS(Launch, next, 8);
 PLACE_IS(Launch, apart, 16);
@@ -579,56 +586,57 @@ PLACE_IS(Launch, arena, 128);
 PLACE_IS(Launch, faulted, 136);
 PLACE_IS(Launch, cancel, 144);
 PLACE_IS(Launch, straight, 152);
-PLACE_IS(Launch, only, 160);
-PLACE_IS(Launch, observer, 168);
-PLACE_IS(Launch, observed, 176);
-PLACE_IS(Launch, accesses, 184);
-PLACE_IS(Launch, access_count, 192);
-PLACE_IS(Launch, observation, 200);
-PLACE_IS(Launch, recording, 208);
-PLACE_IS(Launch, sites, 216);
-PLACE_IS(Launch, blind, 224);
-PLACE_IS(Launch, grid_barrier, 232);
-PLACE_IS(Launch, gone, 240);
-PLACE_IS(Launch, moves, 248);
-PLACE_IS(Launch, ready, 256);
-PLACE_IS(Launch, checker, 264);
-PLACE_IS(Launch, arguments, 272);
-PLACE_IS(Launch, segment, 280);
-PLACE_IS(Launch, explicit, 288);
-PLACE_IS(Launch, segment_bytes, 296);
-PLACE_IS(Launch, packet, 304);
-PLACE_IS(Launch, packet_words, 312);
-PLACE_IS(Launch, scalars, 320);
-PLACE_IS(Launch, scalar_count, 328);
-PLACE_IS(Launch, store, 336);
-PLACE_IS(Launch, note, 344);
-PLACE_IS(Launch, symbols, 352);
-PLACE_IS(Launch, slot_bytes, 360);
-PLACE_IS(Launch, block_count, 368);
-PLACE_IS(Launch, active_bytes, 376);
-PLACE_IS(Launch, cache_bytes, 384);
-PLACE_IS(Launch, seen, 392);
-PLACE_IS(Launch, preload, 400);
-PLACE_IS(Launch, mode, 412);
-PLACE_IS(Launch, amounts, 416);
-PLACE_IS(Launch, weights, 424);
-PLACE_IS(Launch, weight_count, 432);
-PLACE_IS(Launch, uneven, 440);
-PLACE_IS(Launch, grid, 448);
-PLACE_IS(Launch, waves, 460);
-PLACE_IS(Launch, wave_size, 464);
-PLACE_IS(Launch, vgprs, 468);
-PLACE_IS(Launch, lds_bytes, 472);
-PLACE_IS(Launch, scratch_bytes, 476);
-PLACE_IS(Launch, id_register, 480);
-PLACE_IS(Launch, id_vgprs, 492);
-PLACE_IS(Launch, first_pc, 496);
-PLACE_IS(Launch, first_blocks, 500);
-PLACE_IS(Launch, residents, 504);
-PLACE_IS(Launch, room, 508);
-PLACE_IS(Launch, fits, 512);
-PLACE_IS(Launch, wide, 516);
+PLACE_IS(Launch, tells, 160);
+PLACE_IS(Launch, only, 168);
+PLACE_IS(Launch, observer, 176);
+PLACE_IS(Launch, observed, 184);
+PLACE_IS(Launch, accesses, 192);
+PLACE_IS(Launch, access_count, 200);
+PLACE_IS(Launch, observation, 208);
+PLACE_IS(Launch, recording, 216);
+PLACE_IS(Launch, sites, 224);
+PLACE_IS(Launch, blind, 232);
+PLACE_IS(Launch, grid_barrier, 240);
+PLACE_IS(Launch, gone, 248);
+PLACE_IS(Launch, moves, 256);
+PLACE_IS(Launch, ready, 264);
+PLACE_IS(Launch, checker, 272);
+PLACE_IS(Launch, arguments, 280);
+PLACE_IS(Launch, segment, 288);
+PLACE_IS(Launch, explicit, 296);
+PLACE_IS(Launch, segment_bytes, 304);
+PLACE_IS(Launch, packet, 312);
+PLACE_IS(Launch, packet_words, 320);
+PLACE_IS(Launch, scalars, 328);
+PLACE_IS(Launch, scalar_count, 336);
+PLACE_IS(Launch, store, 344);
+PLACE_IS(Launch, note, 352);
+PLACE_IS(Launch, symbols, 360);
+PLACE_IS(Launch, slot_bytes, 368);
+PLACE_IS(Launch, block_count, 376);
+PLACE_IS(Launch, active_bytes, 384);
+PLACE_IS(Launch, cache_bytes, 392);
+PLACE_IS(Launch, seen, 400);
+PLACE_IS(Launch, preload, 408);
+PLACE_IS(Launch, mode, 420);
+PLACE_IS(Launch, amounts, 424);
+PLACE_IS(Launch, weights, 432);
+PLACE_IS(Launch, weight_count, 440);
+PLACE_IS(Launch, uneven, 448);
+PLACE_IS(Launch, grid, 456);
+PLACE_IS(Launch, waves, 468);
+PLACE_IS(Launch, wave_size, 472);
+PLACE_IS(Launch, vgprs, 476);
+PLACE_IS(Launch, lds_bytes, 480);
+PLACE_IS(Launch, scratch_bytes, 484);
+PLACE_IS(Launch, id_register, 488);
+PLACE_IS(Launch, id_vgprs, 500);
+PLACE_IS(Launch, first_pc, 504);
+PLACE_IS(Launch, first_blocks, 508);
+PLACE_IS(Launch, residents, 512);
+PLACE_IS(Launch, room, 516);
+PLACE_IS(Launch, fits, 520);
+PLACE_IS(Launch, wide, 524);
 
 /* What stopped a kernel. */
 struct Fault {
@@ -688,8 +696,10 @@ struct Thread {
   u64 crooked; /* workgroups that are not to be tried straight; how many they were after the last one that was */
   u64 turns;
   Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
+  u64 tell; /* what an observer is told with (gpulab_tell, gpulab_tell_loop) */
+  u64 tell_loop;
 };
-SIZE_IS(Thread, 1216);
+SIZE_IS(Thread, 1280);
 PLACE_IS(Thread, launch, 0);
 PLACE_IS(Thread, memory, 8);
 PLACE_IS(Thread, slot_bytes, 16);
@@ -721,6 +731,8 @@ PLACE_IS(Thread, largest, 1176);
 PLACE_IS(Thread, crooked, 1184);
 PLACE_IS(Thread, turns, 1192);
 PLACE_IS(Thread, running, 1200);
+PLACE_IS(Thread, tell, 1208);
+PLACE_IS(Thread, tell_loop, 1216);
 
 /* The totals of one access. */
 struct Totals {
@@ -807,6 +819,42 @@ PLACE_IS(Sample, lines, 36);
 PLACE_IS(Sample, bank_cycles, 40);
 PLACE_IS(Sample, conflict_cycles, 44);
 PLACE_IS(Sample, address, 48);
+
+/* An access of a wave that went straight through, as it is told of afterwards (observe.c), beside its ToldOf. */
+struct Told {
+  u64 address; /* of lane 0, from where the others go up by a step. Or where they all stand: u32[2][wave_size] */
+  u64 exec;
+  i64 step;
+};
+SIZE_IS(Told, 24);
+PLACE_IS(Told, address, 0);
+PLACE_IS(Told, exec, 8);
+PLACE_IS(Told, step, 16);
+
+/* What is the same for all waves of an access that is told of. */
+struct ToldOf {
+  u64 exec; /* 0: see Told */
+  i32 step; /* bytes from lane to lane; LANES_APART: see Told, where it may be the same */
+  u32 access; /* its number */
+};
+SIZE_IS(ToldOf, 16);
+PLACE_IS(ToldOf, exec, 0);
+PLACE_IS(ToldOf, step, 8);
+PLACE_IS(ToldOf, access, 12);
+
+/* What a loop that each chunk of lanes has done by itself tells of. Behind it, for each access: its column in the
+   log, and its number; in the order in which they are told of. */
+struct ToldLoop {
+  u32 columns; /* of the log: u64[most][columns][chunks]: the first lane's address */
+  u32 accesses;
+  u32 lanes; /* of a chunk */
+  u32 most; /* rounds that there is room for */
+};
+SIZE_IS(ToldLoop, 16);
+PLACE_IS(ToldLoop, columns, 0);
+PLACE_IS(ToldLoop, accesses, 4);
+PLACE_IS(ToldLoop, lanes, 8);
+PLACE_IS(ToldLoop, most, 12);
 
 /* What the observer knows of an access besides Access. */
 struct Site {

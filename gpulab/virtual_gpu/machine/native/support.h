@@ -20,7 +20,12 @@ typedef u32 (*Observer)(Wave *, u32 access, u64 base, u64 exec, const u32 *low, 
 
 /* A translated kernel. It returns a status (WAVE_). */
 typedef int (*Entry)(Wave *, void *vgprs);
-typedef u64 (*Through)(Wave *, const u32 *ids, u64 waves);
+
+/* What tells an observer of `count` accesses of each wave from a number on, so many, that went straight through. */
+typedef void (*Teller)(Wave *, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
+
+/* The function for waves that go straight through. That of a kernel without a profile does not look for a teller. */
+typedef u64 (*Through)(Wave *, const u32 *ids, u64 waves, Teller tell);
 
 typedef u64 Whole64 __attribute__((vector_size(64), aligned(8), may_alias));
 typedef u32 Lanes __attribute__((vector_size(4 * LANES)));
@@ -94,6 +99,8 @@ int gpulab_image(Wave *wave, u32 *vgprs, u64 ids, u64 what, u64 first, u64 secon
 void gpulab_round(u32 what, u32 mode, u32 lanes, const u64 *a, const u64 *b, const u64 *c, u64 *out);
 u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_record(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
+void gpulab_tell(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
+void gpulab_tell_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop);
 u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec);
 u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u64 exec, u64 lanes, u32 argument,

@@ -58,6 +58,8 @@ void gpulab_begin(Thread *thread, Launch *launch) {
   clear((void *)wave->active, launch->active_bytes);
   clear((void *)wave->cache, launch->cache_bytes);
   clear((u8 *)thread + progress, sizeof(Thread) - progress);
+  thread->tell = (u64)gpulab_tell;
+  thread->tell_loop = (u64)gpulab_tell_loop;
   wave->thread = thread;
   wave->lds_bytes = launch->lds_bytes;
   wave->scratch_bytes = launch->scratch_bytes;
@@ -169,7 +171,7 @@ enum { MOST_TURNS = 63 };
 
 /* Runs the waves of a workgroup that go straight through, the first ones of it (translate/straight.py) or all
    (translate/phases.py), which need no state but the template's, and LDS; the number of them. */
-static u32 go_straight(Thread *thread, u64 number, const u32 *group) {
+static u32 go_straight(Thread *thread, u64 number, const u32 *group, Teller tell) {
   const Launch *launch = thread->launch;
   if (thread->crooked) { thread->crooked--; return 0; }
   Wave *wave = &thread->template_wave;
@@ -177,7 +179,7 @@ static u32 go_straight(Thread *thread, u64 number, const u32 *group) {
   u8 *lds = lds_of(thread, thread->order[thread->used]);
   clear_blocks(lds, lds_room(launch));
   wave->lds = (u64)lds;
-  u64 through = ((Through)launch->straight)(wave, (const u32 *)launch->lane_ids, launch->waves);
+  u64 through = ((Through)launch->straight)(wave, (const u32 *)launch->lane_ids, launch->waves, tell);
   thread->turns = through < launch->waves ? (thread->turns << 1 | 1) & MOST_TURNS : 0;
   thread->crooked = thread->turns;
   return (u32)through;
@@ -299,8 +301,8 @@ static inline int start(Thread *thread, u64 number) {
   coordinates(launch, number, group);
   int observed = launch->observer && (number < launch->observed || is_recorded(launch->observation, group));
   thread->executed += launch->waves;
-  if (launch->straight && !observed) {
-    through = go_straight(thread, number, group);
+  if (launch->straight && (!observed || launch->tells)) {
+    through = go_straight(thread, number, group, observed ? gpulab_tell : 0);
     if (through == launch->waves) return 1;
   }
   start_group(thread, thread->order[thread->used], number, group, observed, through);
