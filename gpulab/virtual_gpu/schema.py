@@ -593,7 +593,7 @@ SAMPLE = _structure(
 )
 TOLD = _structure(
     "Told",
-    "An access of a wave that went straight through, as it is told of afterwards (observe.c), beside its ToldOf.",
+    "An access of a wave that went straight through, as it is told of afterwards (tell.c), beside its ToldOf.",
     """
     u64 address: of lane 0, from where the others go up by a step. Or where they all stand: u32[2][wave_size]
     u64 exec

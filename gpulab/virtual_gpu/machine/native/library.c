@@ -9,6 +9,7 @@
 #include "record.c"
 #include "replay.c"
 #include "rounding.c"
+#include "tell.c"
 #include "turns.c"
 #include "unit.c"
 #include "workgroups.c"

@@ -3,6 +3,7 @@
    patterns.c  what the addresses of a wave look like: LDS banks, and cache lines
    caches.h    modelled caches: sets of tags in the order of their last use
    observe.c   profiled launches: what each access of the observed workgroups did to banks and caches
+   tell.c      the same, told afterwards of waves that took a quick way
    record.c    all launches: the accesses of a sample of workgroups, from which the time is modelled
 
    docs/counters.md and docs/timing.md have the rules, their sources and what is assumed. */
@@ -108,5 +109,20 @@ INTERNAL u32 quads_of(const Pattern *p, u32 start, u32 bytes, u32 lanes);
    may run workgroups of a sample. (record.c) */
 INTERNAL int record_locked(Observation *o, Wave *wave, u32 number, u32 access, u64 base, u64 exec, const u32 *low,
                            const u32 *high, Pattern *known);
+
+#define NO_SITE (~0u)
+
+static inline u64 counts_apart(u32 counts) { return (counts & 0xffff) | (u64)(counts >> 16) << 32; }
+
+/* An access to cached memory whose pattern is known, and counted; the first active lane's address. Gives the lines.
+   (observe.c) */
+INTERNAL u32 lines_of(Observation *o, const Wave *wave, const Launch *launch, u32 access, u64 address);
+
+/* Keeps the addresses of an access that uses more lines than ever. (observe.c) */
+INTERNAL NOINLINE void worse(Observation *o, const Launch *launch, u32 access, const Wave *wave, u64 exec,
+                             const u32 *low, const u32 *high, u32 lines);
+
+/* A scalar load in its cache. (observe.c) */
+INTERNAL NOINLINE u32 through_scalar_cache(Wave *wave, u32 access, u64 base);
 
 #endif

@@ -820,7 +820,7 @@ PLACE_IS(Sample, bank_cycles, 40);
 PLACE_IS(Sample, conflict_cycles, 44);
 PLACE_IS(Sample, address, 48);
 
-/* An access of a wave that went straight through, as it is told of afterwards (observe.c), beside its ToldOf. */
+/* An access of a wave that went straight through, as it is told of afterwards (tell.c), beside its ToldOf. */
 struct Told {
   u64 address; /* of lane 0, from where the others go up by a step. Or where they all stand: u32[2][wave_size] */
   u64 exec;
