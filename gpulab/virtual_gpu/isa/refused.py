@@ -58,8 +58,13 @@ _REASONS: tuple[tuple[str, str], ...] = (
     ),
     (r"v_screen_partition_4se_b32", "it maps screen tiles to shader engines, for graphics."),
     (
-        r"s_rfe\w*|s_setvskip|s_set_gpr_idx_restore",
+        r"s_rfe\w*|s_set_gpr_idx_restore",
         "it belongs to trap handlers, which run with privileges that a kernel does not have.",
+    ),
+    (
+        r"s_setvskip",
+        "from there on the wave passes over vector instructions, whatever EXEC has, until another one ends that; "
+        "compilers branch instead, or use EXEC.",
     ),
     (r"s_sethalt|s_setkill", "it halts or kills the wave for a debugger, which has to be there to let it go on."),
     (
