@@ -26,7 +26,7 @@ from gpulab.virtual_gpu.translate.emitter import NULL, ZEROS, Constant, Local, V
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.scalars import chunks_of, joined
 from gpulab.virtual_gpu.translate.structure import fence_of
-from gpulab.virtual_gpu.translate.sweeps import BITWISE
+from gpulab.virtual_gpu.translate.sweeps import bitwise, is_bitwise
 
 MOST = 320  # vector instructions of all loops that are held, times chunks: LLVM has so much more to do
 WAYS = 8  # the way into a loop and out of it, in instructions
@@ -171,7 +171,7 @@ class Held(Branching):
                     results = [(result, operand) for part in parts for result, operand in part.results]
                     made = (mask_number(result.name, result.type, operand) for result, operand in results)
                     found.update(number for number in made if number is not None)
-                elif self._is_bitwise(decoded) and decoded.scalar_reads & sum(bits(n, size) for n in found):
+                elif is_bitwise(decoded, self.wave_size) and decoded.scalar_reads & sum(bits(n, size) for n in found):
                     value = decoded.instruction.operands[0].value
                     number = scalar_number(value) if isinstance(value, Register) else None
                     if number not in (None, layout.NULL):
@@ -183,18 +183,10 @@ class Held(Branching):
         fits = masks.bit_count() == size * len(found) and len(carried) * chunks <= MASKS
         return sorted(found) if fits else [layout.EXEC]
 
-    def _is_bitwise(self, decoded: Decoded) -> bool:
-        """Whether it is an operation of the scalar unit on whole lane masks, bit by bit."""
-        row = decoded.row
-        if not isinstance(row, Row) or decoded.is_vector or row.logic not in BITWISE:
-            return False
-        operands = decoded.instruction.operands
-        return all(not isinstance(o.value, Register) or o.value.count == self.wave_size // 32 for o in operands)
-
     def _by_chunk(self, decoded: Decoded) -> dict[int, list[Value]]:
         """By chunk what a scalar instruction makes of lane masks that are held so; nothing where that is not known."""
         loop = self._loop_held
-        if loop is None or not loop.masks or not self._is_bitwise(decoded):
+        if loop is None or not loop.masks or not is_bitwise(decoded, self.wave_size):
             return {}
         row, e, scalars = decoded.row, self.emitter, self.scalars
         assert isinstance(row, Row)
@@ -213,15 +205,7 @@ class Held(Branching):
             sources.append(scalars.by_chunk(number))
         if saves:
             sources.append(scalars.by_chunk(layout.EXEC))
-        new: list[Value] = []
-        for values in zip(*sources, strict=True):
-            text = BITWISE[row.logic]
-            each = list(values)
-            for at, value in enumerate(each):
-                if f"~{{{at}}}" in text:
-                    each[at] = e.let(f"xor {e.v1} {value}, splat (i1 true)")
-            op, _, operands = text.replace("~", "").partition(" ")
-            new.append(e.let(f"{op} {e.v1} {operands.format(*each)}") if operands else each[0])
+        new = [bitwise(e, e.v1, "splat (i1 true)", row.logic, values) for values in zip(*sources, strict=True)]
         value = target.value
         number = scalar_number(value) if isinstance(value, Register) else None
         found = {layout.EXEC: new} if saves else {}

@@ -9,12 +9,13 @@ them, each chunk computes its own bits.
 Nothing is written before all chunks are through. A chunk that comes to an access which is not quick (memory.py), to
 the end of the wave's budget, out of step with the chunk before it, or whose lanes do not leave the loop together, gives
 all up: the loop is done as if this were not here. How often that was is noted, so that it is not tried all the time
-(`LONGEST`).In a profile the observer is told of all rounds when all chunks are through (telling.py), if lanes go up
+(`LONGEST`). In a profile the observer is told of all rounds when all chunks are through (telling.py), if lanes go up
 evenly; elsewhere an observed wave has an empty table of allocations, so it gives up at its first access.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -44,6 +45,23 @@ BITWISE = {
     "and_not0": "and {1}, ~{0}", "and_not1": "and {0}, ~{1}", "or_not0": "or {1}, ~{0}", "or_not1": "or {0}, ~{1}",
 }  # fmt: skip
 """Operations of LOGIC on lane masks, of the sources {0} and {1}; with ~ inverted."""
+
+
+def is_bitwise(decoded: Decoded, wave_size: int) -> bool:
+    """Whether it is one of these operations of the scalar unit, on whole lane masks."""
+    row = decoded.row
+    if not isinstance(row, Row) or decoded.is_vector or row.logic not in BITWISE:
+        return False
+    operands = decoded.instruction.operands
+    return all(not isinstance(o.value, Register) or o.value.count == wave_size // 32 for o in operands)
+
+
+def bitwise(e: Emitter, kind: str, ones: str, logic: str, values: Sequence[Value]) -> Value:
+    """Such an operation on (parts of) lane masks of an LLVM type, whose value with all bits set is `ones`."""
+    text = BITWISE[logic]
+    each = [e.let(f"xor {kind} {value}, {ones}") if f"~{{{at}}}" in text else value for at, value in enumerate(values)]
+    op, _, operands = text.replace("~", "").partition(" ")
+    return e.let(f"{op} {kind} {operands.format(*each)}") if operands else each[0]
 
 
 _Even = dict[int, int]
@@ -276,13 +294,7 @@ class Sweeps(Branching):
 
     def _combines(self, decoded: Decoded, masks: int) -> bool:
         """Whether it is a bitwise operation of the scalar unit on a lane mask (of the set of registers), or on EXEC."""
-        row = decoded.row
-        if not isinstance(row, Row) or decoded.is_vector or row.logic not in BITWISE:
-            return False
-        operands = decoded.instruction.operands
-        if any(isinstance(o.value, Register) and o.value.count != self.wave_size // 32 for o in operands):
-            return False
-        return bool(decoded.scalar_reads & (masks | bits(layout.EXEC, 2)))
+        return is_bitwise(decoded, self.wave_size) and bool(decoded.scalar_reads & (masks | bits(layout.EXEC, 2)))
 
     def _can_sweep(self, decoded: Decoded) -> bool:
         row = decoded.row
@@ -524,12 +536,7 @@ class Sweeps(Branching):
 
     def _bitwise(self, logic: str, values: list[Value]) -> Value:
         """An operation of the scalar unit on bits of lane masks."""
-        e, text = self.emitter, BITWISE[logic]
-        for at, value in enumerate(values):
-            if f"~{{{at}}}" in text:
-                values[at] = e.let(f"xor {e.byte} {value}, -1")
-        op, _, operands = text.replace("~", "").format(*values).partition(" ")
-        return e.let(f"{op} {e.byte} {operands}") if operands else values[0]
+        return bitwise(self.emitter, self.emitter.byte, "-1", logic, values)
 
     def _combine(self, decoded: Decoded, chunk: Chunk) -> None:
         """A bitwise operation of the scalar unit on lane masks: on the chunk's bits of them."""
