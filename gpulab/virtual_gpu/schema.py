@@ -141,6 +141,7 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "ATOMIC_BIT": (1 << 6, "of an epoch: whether the access was atomic"),
     "EVENT_SHIFT": (7, "of an epoch: from this bit on the event's number"),
     "LANE_ROW": (1024, "shadow cells that a row of Check.lanes has room for"),
+    "ROW_CELLS": (16, "shadow cells of a row"),
     "LANE_ROWS": (17, "rows of it: up to 16 shadow cells for each lane"),
     "STEP_REGISTERS": (512, "vector registers that a Step has a bit for: v0.. and a0.. behind them"),
     "STEP_SCALARS": (192, "scalar registers that a Step has a bit for"),
@@ -198,6 +199,12 @@ LACKS = Enumeration(
     "LACK_",
     "Why an atomic gave no order between the two accesses of a race.",
     ("", "acquire", "release", "block", "scope"),
+)
+FORMS = Enumeration(
+    "FORM_",
+    "How the shadow memory of an allocation is kept in a checked launch: nobody has used it yet; by rows of cells where "
+    "these were used together; by cells.",
+    ("unused", "rows", "cells"),
 )
 STEP_KINDS = Enumeration(
     "STEP_",
@@ -274,7 +281,7 @@ OPS = Enumeration(
 )
 ENUMERATIONS = (
     RECORDED, OPS,
-    STATUSES, SPACES, ACTIONS, FAULTS, NOTES, FINDINGS, OTHER_SIDE, LACKS, STEP_KINDS, WAIT_COUNTERS, PATTERNS, ROUNDED,
+    STATUSES, SPACES, ACTIONS, FAULTS, NOTES, FINDINGS, OTHER_SIDE, LACKS, FORMS, STEP_KINDS, WAIT_COUNTERS, PATTERNS, ROUNDED,
     FORMATS, ELEMENTS, MATRIX_LAYOUTS, IMAGE_ACTIONS, IMAGE_SHAPES, IMAGE_LEVELS, IMAGE_SETS,
 )  # fmt: skip
 
@@ -598,6 +605,7 @@ TOLD = _structure(
     u64 address: of lane 0, from where the others go up by a step. Or where they all stand: u32[2][wave_size]
     u64 exec
     i64 step
+    u64 changed: of a store in a checked kernel: lanes that are going to change memory
     """,
 )
 TOLD_OF = _structure(
@@ -902,6 +910,9 @@ REGION = _structure(
     u64 address, size
     u64 cell: the number of its first shadow cell; ~0 where races are not looked for
     u64 bits: which bytes were ever written, one bit each; 0: all
+    u32 form: FORM_, how it is kept in this launch
+    u32 each: cells of an element, if in rows
+    u64 taken: rows that were taken apart
     """,
 )
 ROLE = _structure(
@@ -986,6 +997,7 @@ CHECK = _structure(
     Region * regions
     u64 region_count
     u32 * write, read, other: shadow memory: per cell of global memory
+    u32 * row_write, row_read, row_other: and per row of cells (rows.c)
     u64 room, room_bytes: the memory that they lie in
     u16 * log: per event: the access
     Segment * segments

@@ -28,6 +28,7 @@ from gpulab.virtual_gpu.machine.native.structures import (
     FindingStruct,
     FoundStruct,
     LaunchStruct,
+    RegionStruct,
     SegmentStruct,
 )
 from gpulab.virtual_gpu.schema import constant
@@ -61,6 +62,7 @@ _KINDS = {
 _U64 = ctypes.c_uint64
 _NOWHERE = 0xFFFFFFFFFFFFFFFF
 _EVENTS, SEGMENTS, _RELEASES = constant("EVENTS"), constant("SEGMENTS"), constant("RELEASES")
+_ROW = constant("ROW_CELLS")  # cells of global memory are given out by rows
 _EVENT_SHIFT = constant("EVENT_SHIFT")  # of epochs: the lane and whether it was atomic stand below
 _LAST_LANE = (1 << _EVENT_SHIFT) - 1
 _ATOMIC, _RELOAD, _LDS_READ, _GLOBAL_READ, _PARTIAL, _NARROW = (schema.ROLES[name] for name in schema.ROLES.names)
@@ -181,24 +183,28 @@ class Checker:
         fresh |= self._segments.fit(ctypes.sizeof(SegmentStruct) * SEGMENTS)
         state.log, state.segments, state.segment_room = self._log.address, self._segments.address, SEGMENTS
 
-        regions = array("Q")
-        cells = 8
+        regions = []
+        cells = _ROW
         for allocation in self.arena.allocations():
             bits = self.arena.unwritten_bits(allocation.address)
             looks = allocation.writable and allocation.kind not in ("kernarg", "internal", *CLOSED)
-            regions.extend((allocation.address, allocation.size, cells if looks else _NOWHERE, bits))
+            regions.append(RegionStruct(allocation.address, allocation.size, cells if looks else _NOWHERE, bits))
             if looks:
-                cells += (-(-allocation.size // granule) + 15) // 8 * 8
-        each = 4 * (cells + 64)
-        if self._cells.fit(3 * each) or fresh or state.now > _EVENTS // 2:
+                cells += (-(-allocation.size // granule) // _ROW + 2) * _ROW
+        each = 4 * (cells + 4 * _ROW)
+        rows = each // _ROW
+        if self._cells.fit(3 * (each + rows)) or fresh or state.now > _EVENTS // 2:
             self._start_over()
         # What earlier launches left behind has smaller epochs, whatever memory the cells stood for.
         state.write = self._cells.address
         state.read, state.other = state.write + each, state.write + 2 * each
+        state.row_write = state.other + each
+        state.row_read, state.row_other = state.row_write + rows, state.row_write + 2 * rows
         state.room, state.room_bytes = self._cells.address, self._cells.size // 32 * 32
         state.launch_start = state.now << _EVENT_SHIFT | _LAST_LANE
         state.segment_count = 0
-        state.regions, state.region_count = regions.buffer_info()[0], len(regions) // 4
+        table = (RegionStruct * len(regions))(*regions)
+        state.regions, state.region_count = ctypes.addressof(table), len(regions)
 
         places = array("I", [0]) * (len(code.translation.accesses) + 1)
         state.roles, state.places, state.lines = (a.buffer_info()[0] for a in (watched.roles, places, watched.lines))
@@ -231,7 +237,7 @@ class Checker:
         state.release_count = state.release_floor = 0
         state.chained = launch.observer
         state.found_count = state.pending.finding.kind = 0
-        self._kept = [regions, places]
+        self._kept = [table, places]
         launch.checker = ctypes.addressof(state)
         launch.observer = build.functions().check
         launch.slice = SLICE
@@ -369,15 +375,26 @@ class Checker:
 
         if self._last is None or not self._kept:
             return
-        state, regions = self.state, self._kept[0]
-        for n in range(0, len(regions), 4):
-            address, size, cell = regions[n : n + 3]
-            if cell == _NOWHERE or not size:
+        state = self.state
+        for region in self._regions():
+            if region.cell == _NOWHERE or not region.size:
                 continue
-            cells = (ctypes.c_uint32 * (((size - 1) >> state.shift) + 1)).from_address(state.write + 4 * cell)
-            found = np.frombuffer(cells, np.uint32) > state.launch_start
+            found = self._writes(region) > state.launch_start
             if found.any():
-                yield address, np.repeat(found, 1 << state.shift)[:size]
+                yield region.address, np.repeat(found, 1 << state.shift)[: region.size]
+
+    def _regions(self) -> Sequence[RegionStruct]:
+        """The allocations of the launch that was checked last, whose cells say what they have to say."""
+        build.function("apart")(ctypes.addressof(self.state))
+        regions: Sequence[RegionStruct] = self._kept[0]
+        return regions
+
+    def _writes(self, region: RegionStruct) -> np.ndarray:
+        """Who wrote last, by granule of an allocation: an epoch each."""
+        import numpy as np
+
+        count = ((region.size - 1) >> self.state.shift) + 1
+        return np.frombuffer((ctypes.c_uint32 * count).from_address(self.state.write + 4 * region.cell), np.uint32)
 
     def last_writers(self, address: int, size: int, count: int) -> LastWriters:
         """Who was the last to change each of `count` elements of `size` bytes from `address` on, in the launch that was
@@ -390,18 +407,12 @@ class Checker:
         if self._last is None or not self._kept:
             return LastWriters((), rows)
         state, (kernel, code, grid, block) = self.state, self._last
-        regions = self._kept[0]
-        place = next(
-            (n for n in range(0, len(regions), 4) if 0 <= address - regions[n] < regions[n + 1]), None
-        )  # fmt: skip
-        if place is None or regions[place + 2] == _NOWHERE or not state.segment_count:
+        region = next((one for one in self._regions() if 0 <= address - one.address < one.size), None)
+        if region is None or region.cell == _NOWHERE or not state.segment_count:
             return LastWriters((), rows)
-        start, extent, cell = regions[place], regions[place + 1], regions[place + 2]
-        inside = min(count, max(extent - (address - start), 0) // size)
-        cells = np.frombuffer(
-            (ctypes.c_uint32 * (((extent - 1) >> state.shift) + 1)).from_address(state.write + 4 * cell), np.uint32
-        )
-        offsets = address - start + size * np.arange(inside)
+        inside = min(count, max(region.size - (address - region.address), 0) // size)
+        cells = self._writes(region)
+        offsets = address - region.address + size * np.arange(inside)
         first, last = offsets >> state.shift, offsets + (size - 1) >> state.shift
         epochs = cells[first]
         for further in range(1, int((last - first).max(initial=0)) + 1):

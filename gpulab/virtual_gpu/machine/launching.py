@@ -192,7 +192,7 @@ class Plan:
     def take(self, code: Code) -> None:
         """The code's entry points, which optimising it changes. They are read whenever a workgroup goes on."""
         self.launch.entry, self.launch.straight = code.entry, code.straight if self._fits_straight else 0
-        self.launch.tells = self.request.profile
+        self.launch.tells = self.request.profile or self.request.checked
         self.settled = code.settled
 
     def look_at(self, arena: Arena) -> None:

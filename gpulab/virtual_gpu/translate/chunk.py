@@ -28,11 +28,13 @@ class Chunk:
     last: stores that are to be done in the end, when all is checked: type, value, place, alignment. None where each is
     done at once.
     told: takes each access and its part, where an observer is told of them in the end (telling.py).
+    changes: takes each store, and which lanes it is going to change memory in, a bit each, where a checker asks for that.
     """
 
     gathers = False
     last: list[tuple[str, Value, Value, int]] | None = None
     told: Callable[[Any, int], None] | None = None
+    changes: Callable[[Any, Value], None] | None = None
 
     def __init__(self, emitter: Emitter, wave_size: int, number: Value, bits: Value, missed: str = "") -> None:
         self.emitter, self.wave_size, self.number, self.bits = emitter, wave_size, number, bits

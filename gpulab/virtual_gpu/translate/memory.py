@@ -171,7 +171,7 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
     if access.frame is not None:
         _store_row(chunk, access, data)
         return
-    if site.checked:
+    if site.checked and not chunk.missed:
         keep_data(chunk, access, data)
     if only_slow(access) or access.uniform:
         _store_slow(chunk, access, site, data)
@@ -192,7 +192,11 @@ def store(chunk: Chunk, access: LaneAccess, site: Site, data: list[Value]) -> No
     kind, whole = _side_by_side(e, data, access.bytes)
     if site.checked:
         before = e.let(f"load {kind}, ptr {plan.pointer}, align {align}")
-        keep_change(chunk, access, _changed(e, kind, len(data), before, whole))
+        changed = _changed(e, kind, len(data), before, whole)
+        if chunk.changes is not None:
+            chunk.changes(access, changed)
+        else:
+            keep_change(chunk, access, changed)
     if masked:
         all_, some = e.name("whole"), e.name("part")
         e.branch(full, all_, some, likely=True)

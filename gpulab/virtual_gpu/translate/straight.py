@@ -9,7 +9,8 @@ by one from lane to lane in a unit, so that of most addresses the first lane and
 A wave does nothing before all is checked: its stores come last, each for all lanes, and nothing is loaded after one.
 Where it cannot go on (a lane that a condition leaves out, an access that is not quick) it has done nothing yet: the
 function returns how many waves are through, and the others take the ordinary way (native/workgroups.c). No instruction
-here looks at other lanes. Of a profile, the observer is told of a wave's accesses when it is through (telling.py).
+here looks at other lanes. Of a profile, the observer is told of a wave's accesses when it is through (telling.py). Of a
+checked launch, the checker is asked before a wave stores (native/straight.c).
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class Straight(Sweeps):
         Args:
             common: lines that each function of the kernel begins with.
         """
-        fits = len(self.order) < SMALL and not self.checked
-        way = self._way() if fits else None
+        told = not self.checked or self.program.guarantees.compiled  # else the checker is told of each instruction
+        way = self._way() if told and len(self.order) < SMALL else None
         if way is None:
             return ""
         e, piece, start = self.emitter, Piece(False), dispatch.initial_registers(self.kernel, self.program.arch)
@@ -88,7 +89,7 @@ class Straight(Sweeps):
         whole = start.work_item_dimensions == 1 and e.own_lanes == 16
         unit = self.wave_size if whole and len(vectors) <= WHOLE_ITEMS and moved <= MOVED else e.own_lanes
         self._telling = self._told_of({decoded.index for _, decoded in way})
-        self._number, self._rooms_for_lanes = Local("%number"), False
+        self._number, self._rooms_for_lanes = ZERO if self.checked else Local("%number"), False
         e.label("next")
         e.begin_loop()
         self.scalars.ahead = True
@@ -104,7 +105,7 @@ class Straight(Sweeps):
             self.run.new_block()
         if self._telling is not None:
             self._telling.declare(self._numbers())
-            if self._rooms_for_lanes:  # which the next wave needs
+            if self._rooms_for_lanes and not self.checked:  # which the next wave needs
                 self._telling.tell(Local("%tell"), Local("%number"), Integer(1), Local("%number"))
         e.jump("done")
         e.label("done")
@@ -116,7 +117,7 @@ class Straight(Sweeps):
         e.do("%through = phi i64 [ %after, %done ], [ %number, %missed ]")
         numbers = {block: n for n, block in enumerate(self.blocks)}
         through = Local("%through")
-        if self._telling is not None and not self._rooms_for_lanes:
+        if self._telling is not None and not self._rooms_for_lanes and not self.checked:
             self._telling.tell(Local("%tell"), ZERO, through)
         for block in {block for block, _ in way}:
             self._count(numbers[block], through)
@@ -135,16 +136,17 @@ class Straight(Sweeps):
         return "\n".join([head, "entry:", *common, *own, *ahead, "  br label %next", "next:", round_, *loop, "}"])
 
     def _head(self, name: str) -> str:
-        tell = ", ptr %tell" if self.profile else ""
+        tell = ", ptr %tell" if self.site.record else ""
         return f"define i64 @{name}(ptr noalias %wave, ptr noalias %ids, i64 %waves{tell}) nounwind noinline {{"
 
     def _told_of(self, instructions: set[int]) -> Telling | None:
-        """What tells of the accesses of these instructions, with room for all waves of a workgroup."""
-        if not self.profile:
+        """What tells of the accesses of these instructions, with room for all waves of a workgroup, or for one of
+        which a checker is asked."""
+        if not self.site.record:
             return None
         keys = [(access.instruction, access.part) for access in self.accesses if access.instruction in instructions]
         telling = Telling(self.emitter, self.wave_size, keys)
-        telling.begin(THREADS // self.wave_size)
+        telling.begin(1 if self.checked else THREADS // self.wave_size)
         return telling
 
     def _numbers(self) -> dict[tuple[int, int], int]:
@@ -185,12 +187,15 @@ class Straight(Sweeps):
             given.append(e.let(f"load i32, ptr {at}"))
         stores = sum(isinstance(d.row, Memory) and d.row.action == "store" for _, d in way)
         chunk = _Unit(e, self.wave_size, unit, given)
-        chunk.last = [] if units > 1 or stores > 1 else None
+        chunk.last = [] if units > 1 or stores > 1 or self.checked else None
         if self._telling is not None:
             chunk.told = partial(self._tell_vector, chunk, self._telling)
+            if self.checked:
+                chunk.changes = partial(self._telling.changed, wave=self._number, unit=unit)
         self._go(way, chunk)
         last = chunk.last or []
         if units == 1:
+            self._ask()
             for kind, value, place, align in last:
                 e.do(f"store {kind} {value}, ptr {place}, align {align}")
             return
@@ -206,11 +211,17 @@ class Straight(Sweeps):
         e.do(f"{after} = add i64 {unit}, 1")
         e.branch(e.let(f"icmp eq i64 {after}, {units}"), "all_units", head)
         e.label("all_units")
+        self._ask()
         for (kind, _, _, align), (kept, to) in zip(last, rooms, strict=True):
             for n in range(units):
                 value = e.let(f"load {kind}, ptr {e.let(f'getelementptr {kind}, ptr {kept}, i64 {n}')}, align 4")
                 place = e.let(f"load ptr, ptr {e.let(f'getelementptr ptr, ptr {to}, i64 {n}')}")
                 e.do(f"store {kind} {value}, ptr {place}, align {align}")
+
+    def _ask(self) -> None:
+        """A wave of a checked launch goes on, if the checker has nothing to say."""
+        if self.checked and self._telling is not None:
+            self._telling.ask(Local("%tell"), Local("%number"), "missed")
 
     def _way(self) -> list[tuple[int, Decoded]] | None:
         """The instructions from the first to the last if no lane leaves, each with its block; None if there may be a

@@ -222,6 +222,13 @@ class Telling:
         every = Integer(-1 if self.wave_size == 64 else (1 << 32) - 1)
         self._put((access.instruction, part), wave, "ptr", place, every, APART, True)
 
+    def changed(self, access: LaneAccess, lanes: Value, wave: Value, unit: Value = ZERO) -> None:
+        """A store in a checked kernel, and which lanes of the wave it changes memory in; or of a unit of lanes."""
+        e, place = self.emitter, self._field((access.instruction, 0), wave, "changed")
+        if unit != ZERO:
+            place = e.let(f"getelementptr {e.byte}, ptr {place}, i64 {unit}")
+        e.do(f"store {e.byte} {lanes}, ptr {place}")
+
     def skipped(self, instructions: Iterable[int], wave: Value) -> None:
         """A wave may jump over these."""
         wanted = set(instructions)
@@ -256,11 +263,22 @@ class Telling:
         e.jump(told)
         e.label(told)
 
-    def _call(self, teller: Value, first: Value, waves: Value, row: Value) -> None:
+    def ask(self, checker: Value, number: Value, missed: str) -> None:
+        """Ask the checker by calling this function, if there is one, whether a wave may go on; else go to the label
+        `missed`."""
+        e = self.emitter
+        ask, may = e.name("ask"), e.name("may")
+        e.branch(e.let(f"icmp ne ptr {checker}, null"), ask, may, likely=True)
+        e.label(ask)
+        e.branch(e.let(f"icmp eq i32 {self._call(checker, number, Integer(1), ZERO)}, 0"), may, missed, likely=True)
+        e.label(may)
+
+    def _call(self, teller: Value, first: Value, waves: Value, row: Value) -> Value:
         e, rows = self.emitter, self.rows
         if row != ZERO:
             rows = e.let(f"getelementptr [{BYTES * self.count} x i8], ptr {rows}, i64 {row}")
-        e.do(f"call void {teller}(ptr %wave, i64 {first}, i64 {waves}, i64 {self.count}, ptr {rows}, ptr {self._name})")
+        what = f"ptr %wave, i64 {first}, i64 {waves}, i64 {self.count}, ptr {rows}, ptr {self._name}"
+        return e.let(f"call i32 {teller}({what})")
 
     @property
     def _name(self) -> str:

@@ -5,52 +5,75 @@
 
 #include "checked.h"
 
-void check_start(Thread *thread, u8 *memory, u64 number) {
-  Launch *launch = thread->launch;
-  Check *c = check_of(launch);
-  CheckedGroup *g = group_at(c, slot_of(thread, memory));
+/* What a workgroup and its waves know at its start. */
+static CheckedGroup *begin_group(Check *c, u64 slot, u64 number, u32 waves) {
+  CheckedGroup *g = group_at(c, slot);
   g->number = number;
   g->start = g->phase = (u32)(c->now << EVENT_SHIFT | LAST_LANE);
   CheckedWave *w = waves_of(g);
-  for (u32 i = 0; i < launch->waves; i++) {
+  for (u32 i = 0; i < waves; i++) {
     clear(w + i, sizeof(CheckedWave));
     w[i].seen = (u32)c->launch_start;
     w[i].near = g->start;
   }
+  c->changes++;
+  return g;
+}
+
+void check_start(Thread *thread, u8 *memory, u64 number, u32 through) {
+  Launch *launch = thread->launch;
+  Check *c = check_of(launch);
+  u64 slot = slot_of(thread, memory);
+  CheckedGroup *g = through ? group_at(c, slot) : begin_group(c, slot, number, launch->waves);
   clear((u8 *)g + c->lds_at, 12 * c->lds_cells);
   clear((u8 *)g + c->scratch_at, (u64)launch->waves * launch->scratch_bytes * 8);
   if (c->steps)
     for (u32 i = 0; i < launch->waves; i++) start_steps(c, (Progress *)((u8 *)g + c->steps_at) + i);
   u64 *lds = (u64 *)((Wave *)memory)->lds; /* what LDS holds at the start means nothing */
   for (u64 i = 0; i < (launch->lds_bytes + 63) / 64 * 8; i++) lds[i] = 0x7fc5a5a57fc5a5a5ull;
-  c->changes++;
+}
+
+/* Whether another observer is to be told of a workgroup's accesses, too. */
+static int is_told(const Check *c, const Launch *launch, const u32 *group) {
+  return c->chained && (c->chained != (u64)gpulab_record || is_recorded(launch->observation, group));
+}
+
+CheckedWave *enter(Thread *thread, Check *c, CheckedGroup *g, u32 index) {
+  if (c->now > MOST_EVENTS || c->segment_count >= c->segment_room) renumber(thread, c);
+  if (c->group_state != g || c->my_group != g->number) c->own = (c->now + 1) << EVENT_SHIFT;
+  c->group_state = g;
+  c->wave_state = waves_of(g) + index;
+  c->me = index;
+  c->my_group = g->number;
+  c->mine = (c->now + 1) << EVENT_SHIFT;
+  Segment *all = c->segments;
+  if (!c->segment_count || all[c->segment_count - 1].first <= c->now) c->segment_count++;
+  all[c->segment_count - 1] = (Segment){(u32)(c->now + 1), index, g->number};
+  return c->wave_state;
+}
+
+int check_straight(Thread *thread, u64 slot, u64 number, const u32 *group) {
+  Launch *launch = thread->launch;
+  Check *c = check_of(launch);
+  if (c->watching || is_told(c, launch, group)) return 0;
+  c->told = 0;
+  begin_group(c, slot, number, launch->waves);
+  return 1;
 }
 
 /* The wave runs from here on. */
 void check_resume(Wave *wave) {
   Thread *thread = wave->thread;
   Check *c = check_of(thread->launch);
-  if (c->now > MOST_EVENTS || c->segment_count >= c->segment_room) renumber(thread, c);
-  u8 *memory = memory_of(wave);
-  CheckedGroup *g = group_at(c, slot_of(thread, memory));
-  if (c->group_state != g || c->my_group != g->number) c->own = (c->now + 1) << EVENT_SHIFT;
-  c->group_state = g;
-  c->wave_state = waves_of(g) + wave->index;
-  c->me = wave->index;
-  c->my_group = g->number;
-  c->mine = (c->now + 1) << EVENT_SHIFT;
-  int sampled = c->chained != (u64)gpulab_record || is_recorded(thread->launch->observation, wave->group);
-  c->told = sampled ? c->chained : 0;
-  CheckedWave *w = c->wave_state;
+  CheckedGroup *g = group_at(c, slot_of(thread, memory_of(wave)));
+  CheckedWave *w = enter(thread, c, g, wave->index);
+  c->told = is_told(c, thread->launch, wave->group) ? c->chained : 0;
   if (!c->watching) w->watched = 0;
   c->lds.write = lds_cells(c, 0); c->lds.read = lds_cells(c, 1); c->lds.other = lds_cells(c, 2);
   c->lds.start = 0; c->lds.size = wave->lds_bytes; c->lds.bits = 0; c->lds.shift = (u32)c->lds_shift;
   c->lds.old = g->phase > w->near ? g->phase : w->near;
   c->lds.unset = g->start;
   c->lds.began = 0; c->lds.own = ~0u;
-  Segment *all = c->segments;
-  if (!c->segment_count || all[c->segment_count - 1].first <= c->now) c->segment_count++;
-  all[c->segment_count - 1] = (Segment){(u32)(c->now + 1), wave->index, g->number};
 }
 
 /* A wave has come to a halt: at a barrier, asleep, or out of its slice. Returns 1 after a finding. */
@@ -181,7 +204,8 @@ int check_round(Thread *thread) {
   if (w->in_lds) epoch = lds_cells(c, 0)[(u32)w->address >> c->lds_shift];
   else {
     Region *r = region_of(c, w->access, w->address);
-    if (r && r->cell != ~0ull) epoch = c->write[r->cell + ((w->address - r->address) >> c->shift)];
+    u64 cell = r && r->cell != ~0ull ? r->cell + ((w->address - r->address) >> c->shift) : 0;
+    if (cell) { use_cells(c, r, cell, cell); epoch = c->write[cell]; }
   }
   if (epoch > (w->in_lds ? g->start : (u32)c->launch_start)) add_other(c, found, epoch);
   return 1;

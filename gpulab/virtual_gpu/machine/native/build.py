@@ -47,6 +47,7 @@ class Functions:
     round: int
     observe: int
     check: int
+    apart: int
     keep_store: int
     note: int
     shuffle: int

@@ -2,6 +2,8 @@
 
    races.c     happens-before by shadow memory: data races, and two lanes that store to one address
    lanes.c     the same for what is most common, plain reads by all lanes of a wave, many at a time
+   straight.c  the same for waves that take a quick way, which go on only if nothing is wrong
+   rows.c      neighbouring shadow cells as one
    written.c   which bytes were ever written: reads of memory without a value
    waits.c     wait counters and registers, in programs without guarantees
    shuffles.c  reads of lanes that are not active
@@ -24,6 +26,7 @@ enum { MOST_EVENTS = EVENTS - (1 << 21) };
 
 typedef u32 Cells __attribute__((vector_size(32), aligned(4), may_alias));
 typedef u32 Full __attribute__((vector_size(32)));
+typedef u32 Four __attribute__((vector_size(16)));
 
 static inline Full all_of(u32 x) { return (Full){x, x, x, x, x, x, x, x}; }
 static inline int any(Full v) {
@@ -88,6 +91,28 @@ INTERNAL int scratch_lanes(Check *c, Wave *wave, u32 access, u32 action, u32 byt
 INTERNAL NOINLINE u32 look(Check *c, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high,
                            u32 left);
 
+/* Someone uses cells from a first one to a last one of an allocation; they are numbered in the arrays. (rows.c) */
+INTERNAL NOINLINE void take_cells(Check *c, Region *r, u64 first, u64 last);
+static inline void use_cells(Check *c, Region *r, u64 first, u64 last) {
+  if (r->form != FORM_CELLS) take_cells(c, r, first, last);
+}
+
+/* So many cells from one on, as many for each lane, are read, or written by lanes of which some change memory, if they are
+   whole rows. Not 0: they are not, or it needs a closer look; nothing is noted of what is written then. (rows.c) */
+INTERNAL u32 read_rows(Check *c, Region *r, u64 cell, u64 cells, u32 each, u32 epoch);
+INTERNAL u32 write_rows(Check *c, Region *r, u64 cell, u64 cells, u32 each, u64 changed, u32 epoch);
+
+/* Eight lanes, or all lanes of a wave, that use consecutive elements of global memory: those of `active`, the first of
+   which would be at `address`, and is lane `first`. `changed`: lanes whose store changes memory. ~0: nothing is noted, and
+   it needs a closer look. (races.c) */
+INTERNAL u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, u32 first, u64 address, u64 active,
+                          u64 changed);
+
+/* Plain reads of global memory by all lanes: the chunks of eight lanes that need a closer look, a bit each. And by so
+   many lanes, from `first` on, one element after the other: not 0: it needs one. What needs none is noted. (lanes.c) */
+INTERNAL NOINLINE u32 read_lanes(Check *c, u32 access, u64 base, const u32 *low, const u32 *high);
+INTERNAL u32 read_side_by_side(Check *c, u32 access, u64 address, u32 lanes, u32 first);
+
 /* Plain reads by all lanes of a wave, of LDS and of global memory. Made for what is most common: words, four words at a
    time, anything else. 1: the workgroup is to stop. (lanes.c) */
 #define READER(name) \
@@ -102,6 +127,9 @@ READER(global_read_four);
 
 /* The numbers of events have run out: what was before counts as ordered from here on. (races.c) */
 INTERNAL void renumber(Thread *thread, Check *c);
+
+/* A wave's accesses are those that come now. (barriers.c) */
+INTERNAL CheckedWave *enter(Thread *thread, Check *c, CheckedGroup *g, u32 index);
 
 /* A wave is about to execute an instruction; 1: the workgroup is to stop. And: it has executed none. (waits.c) */
 INTERNAL u32 step(Check *c, Wave *wave, u32 instruction, u64 exec);

@@ -1,13 +1,12 @@
 /* Plain reads by all lanes of a wave in a checked launch: shadow cells many at a time.
 
-   They do what `look` of races.c does, for what is most common, and leave the rest to it. */
+   They do what `look` of races.c does, for what is most common, and leave the rest to it. (And to straight.c.) */
 
 #include "checked.h"
 
 /* As many lanes as the host's vectors hold. */
 typedef u32 Wide __attribute__((vector_size(4 * LANES)));
 typedef u32 WideCells __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-typedef u32 Four __attribute__((vector_size(16)));
 typedef u32 FourCells __attribute__((vector_size(16), aligned(4), may_alias));
 static const u32 count_up[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 static inline Wide wide(u32 x) { return (Wide){0} + x; }
@@ -56,9 +55,11 @@ INLINE Wide read_row(int in_lds, View v, u32 mine, u64 cell, Wide epochs) {
 }
 
 /* Plain reads by all lanes of a wave: chunks of consecutive elements at once, of others each address once. Returns the
-   chunks of eight lanes that need a closer look, one bit each. */
-INLINE u32 patterns(int in_lds, u32 mine, View v, u32 bytes, u32 size,
+   chunks of eight lanes that need a closer look, one bit each. `region`: 0: LDS. */
+INLINE u32 patterns(Check *c, Region *region, u32 mine, View v, u32 bytes, u32 size,
                                                           const u32 *table, u32 epoch, u64 base, const u32 *low) {
+  const int in_lds = !region;
+  const u64 own_cells = region ? region->cell : 0; /* where in the arrays */
   const Wide number = *(const WideCells *)count_up, step = number * bytes;
   const u32 k = bytes >> v.shift, inside = (1u << v.shift) - 1;
   u32 left = 0, nowhere;
@@ -77,6 +78,10 @@ INLINE u32 patterns(int in_lds, u32 mine, View v, u32 bytes, u32 size,
       }
       u64 cell = offset >> v.shift;
       Wide wrong = {0};
+      if (region && region->form != FORM_CELLS) {
+        if (!read_rows(c, region, own_cells + cell, LANES * k, k, epoch + chunk)) continue;
+        use_cells(c, region, own_cells + cell, own_cells + cell + LANES * k - 1);
+      }
       for (u32 i = 0; i < LANES * k; i += LANES)
         wrong |= read_row(in_lds, v, mine, cell + i, *(const WideCells *)(table + i) + wide(epoch + chunk));
       if (some((Wide)(wrong != 0))) left |= (LANES == 16 ? 3u : 1u) << (chunk >> 3);
@@ -88,6 +93,7 @@ INLINE u32 patterns(int in_lds, u32 mine, View v, u32 bytes, u32 size,
       if (offset <= v.size - total && total <= v.size && !(offset & inside) &&
           !(v.bits && !bits_full(v.bits, offset, total))) {
         u64 cell = offset >> v.shift;
+        if (region) use_cells(c, region, own_cells + cell, own_cells + cell + LANES + k - 2);
         Wide first = (number - (k - 1)) & (Wide)(number >= wide(k - 1));
         Wide wrong = read_row(in_lds, v, mine, cell, first + wide(epoch + chunk));
         wrong |= read_row(in_lds, v, mine, cell + k - 1, number + wide(epoch + chunk));
@@ -108,6 +114,7 @@ INLINE u32 patterns(int in_lds, u32 mine, View v, u32 bytes, u32 size,
         left |= (LANES == 16 ? 3u : 1u) << (chunk >> 3);
         continue;
       }
+      if (region) use_cells(c, region, own_cells + cell, own_cells + cell + k - 1);
       u32 *write = v.write + cell, *read = v.read + cell, *other = v.other + cell;
       if (k == 4) {
         Four w = *(const FourCells *)write, r = *(const FourCells *)read, m = (Four){0} + mine, l = (Four){0} + v.old;
@@ -151,33 +158,70 @@ INLINE u32 lds_read(u32 width, Wave *wave, u32 access, u64 base, u64 exec,
   View v = c->lds;
   v.bits = 0;
   if (width) v.shift = 2;
-  u32 left = patterns(1, (u32)c->mine, v, width ? width : role->bytes, (u32)c->wave_size, table,
+  u32 left = patterns(c, 0, (u32)c->mine, v, width ? width : role->bytes, (u32)c->wave_size, table,
                       (u32)c->now << EVENT_SHIFT, (u32)base, low);
   return left ? look(c, wave, access, base, exec, low, high, left) : 0;
 }
 
-INLINE u32 global_read(u32 width, Wave *wave, u32 access, u64 base, u64 exec,
-                                                             const u32 *low, const u32 *high) {
-  Check *c = wave->checker;
+/* Where the shadow cells of an access are to be looked for that begins at an address; 0: nowhere, or not here. */
+INLINE Region *view_of(Check *c, u32 access, u64 address, u32 least, View *v) {
+  Region *r = (Region *)c->regions + c->places[access];
+  if (address - r->address >= r->size) r = region_of(c, access, address);
+  if (!r || r->cell == ~0ull || r->size < least) return 0;
+  v->write = c->write + r->cell; v->read = c->read + r->cell; v->other = c->other + r->cell;
+  v->start = r->address; v->size = r->size;
+  v->bits = (const u8 *)r->bits; v->shift = (u32)c->shift;
+  v->old = c->wave_state->seen; v->unset = 0;
+  v->began = c->group_state->start; v->own = (u32)c->own;
+  return r;
+}
+
+/* Plain reads of global memory by all lanes: the chunks of eight lanes that need a closer look, a bit each. */
+INLINE u32 global_left(u32 width, Check *c, u32 access, u64 base, const u32 *low, const u32 *high) {
   const Role *role = c->roles + access;
-  u32 left = 255, size = (u32)c->wave_size, bytes = width ? width : role->bytes;
-  if (!high || one_half(high, size)) {
-    u64 from = base + (high ? (u64)high[0] << 32 : 0);
-    const Region *r = c->regions + c->places[access];
-    if (low[0] + from - r->address >= r->size) r = region_of(c, access, low[0] + from);
-    if (r && r->bits && width) return global_read_any(wave, access, base, exec, low, high);
-    if (r && r->cell != ~0ull && r->size >= LANES * bytes) {
-      View v;
-      v.write = c->write + r->cell; v.read = c->read + r->cell; v.other = c->other + r->cell;
-      v.start = r->address; v.size = r->size;
-      v.bits = width ? 0 : (const u8 *)r->bits; v.shift = width ? 2 : (u32)c->shift;
-      v.old = c->wave_state->seen; v.unset = 0;
-      v.began = c->group_state->start; v.own = (u32)c->own;
-      const u32 *table = c->lanes + LANE_ROW * (width ? width / 4 : role->cells);
-      left = patterns(0, (u32)c->mine, v, bytes, size, table, (u32)c->now << EVENT_SHIFT, from, low);
-    }
-  }
+  u32 size = (u32)c->wave_size, bytes = width ? width : role->bytes;
+  View v;
+  if (high && !one_half(high, size)) return 255;
+  u64 from = base + (high ? (u64)high[0] << 32 : 0);
+  Region *r = view_of(c, access, low[0] + from, LANES * bytes, &v);
+  if (!r) return 255;
+  if (width && v.bits) return read_lanes(c, access, base, low, high);
+  if (width) { v.bits = 0; v.shift = 2; } /* known when this is compiled */
+  const u32 *table = c->lanes + LANE_ROW * (width ? width / 4 : role->cells);
+  return patterns(c, r, (u32)c->mine, v, bytes, size, table, (u32)c->now << EVENT_SHIFT, from, low);
+}
+
+INLINE u32 global_read(u32 width, Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high) {
+  Check *c = wave->checker;
+  u32 left = global_left(width, c, access, base, low, high);
   return left ? look(c, wave, access, base, exec, low, high, left) : 0;
+}
+
+u32 read_lanes(Check *c, u32 access, u64 base, const u32 *low, const u32 *high) {
+  return global_left(0, c, access, base, low, high);
+}
+
+u32 read_side_by_side(Check *c, u32 access, u64 address, u32 lanes, u32 first) {
+  const Role *role = c->roles + access;
+  u64 bytes = (u64)lanes * role->bytes;
+  View v;
+  Region *r = view_of(c, access, address, (u32)bytes, &v);
+  if (!r) return 1;
+  u64 offset = address - v.start;
+  if (offset > v.size - bytes || offset & ((1u << v.shift) - 1)) return 1;
+  if (v.bits && !bits_full(v.bits, offset, bytes)) return 1;
+  u64 cell = offset >> v.shift;
+  u32 epoch = ((u32)c->now << EVENT_SHIFT) + first, mine = (u32)c->mine;
+  const u32 *table = c->lanes + LANE_ROW * role->cells;
+  Wide wrong = {0};
+  u64 place = r->cell + cell, count = lanes * role->cells;
+  if (r->form != FORM_CELLS) {
+    if (!read_rows(c, r, place, count, role->cells, epoch)) return 0;
+    use_cells(c, r, place, place + count - 1);
+  }
+  for (u32 i = 0; i < count; i += LANES)
+    wrong |= read_row(0, v, mine, cell + i, *(const WideCells *)(table + i) + wide(epoch));
+  return (u32)some(wrong);
 }
 
 #define READER(name, how, width) \

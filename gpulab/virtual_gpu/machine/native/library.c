@@ -18,7 +18,9 @@
 #include "findings.c"
 #include "lanes.c"
 #include "races.c"
+#include "rows.c"
 #include "shuffles.c"
+#include "straight.c"
 #include "waits.c"
 #include "written.c"
 

@@ -266,6 +266,7 @@ static int global_lane(Check *c, Wave *wave, u32 access, u32 action, u32 bytes, 
   u32 old = c->wave_state->seen;
   u64 first = r->cell + (offset >> c->shift), last = r->cell + ((offset + bytes - 1) >> c->shift);
   if (role->width < bytes) last = r->cell + ((offset + role->width - 1) >> c->shift);
+  use_cells(c, r, first, last);
   if (role->flags & ROLE_ATOMIC) {
     acquire(c, access, c->write[first]);
   }
@@ -313,9 +314,7 @@ static void now_written(u8 *bits, u64 offset, u32 bytes, u32 lanes, u64 active) 
   else for (; active; active &= active - 1) bits_set(bits, offset + (u64)__builtin_ctzll(active) * bytes, bytes);
 }
 
-/* Eight lanes, or all lanes of a wave, that use consecutive elements: those of `active`, the first of which would be at
-   `address`. `changed`: see write_cells. Returns ~0: not handled here. */
-static u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, u32 first, u64 address, u64 active,
+u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, u32 first, u64 address, u64 active,
                         u64 changed) {
   Region *r = region_of(c, access, address);
   u64 total = (u64)lanes * bytes;
@@ -328,6 +327,12 @@ static u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, 
     u32 k = bytes >> c->shift, old = c->wave_state->seen, epoch = ((u32)c->now << EVENT_SHIFT) + first;
     const u32 *table = c->lanes + LANE_ROW * k;
     u32 *write = c->write + cell, *read = c->read + cell, *other = c->other + cell;
+    if (r->form != FORM_CELLS && active == all_lanes(lanes)) {
+      u32 left = action == READ ? read_rows(c, r, cell, lanes * k, k, epoch)
+                                : write_rows(c, r, cell, lanes * k, k, changed, epoch);
+      if (!left) goto noted;
+    }
+    use_cells(c, r, cell, cell + lanes * k - 1);
     if (action == READ) {
       int missing;
       if (read_cells(c, write, read, other, lanes * k, table, active, epoch, old, 0, c->group_state->start, &missing)) return ~0u;
@@ -335,6 +340,7 @@ static u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, 
       return ~0u;
     }
   }
+noted:
   if (r->bits && action == WRITE) now_written((u8 *)r->bits, offset, bytes, lanes, active);
   return 0;
 }
@@ -588,6 +594,7 @@ void renumber(Thread *thread, Check *c) {
       w[i].learned = w[i].heard = 0;
     }
   }
+  c->launch_start = LAST_LANE;
   Release *all = c->releases;
   for (u64 i = 0; i < c->release_room; i++) if (all[i].key) all[i].epoch = LAST_LANE;
   c->release_floor = 0;

@@ -50,6 +50,7 @@ enum {
   ATOMIC_BIT = 64, /* of an epoch: whether the access was atomic */
   EVENT_SHIFT = 7, /* of an epoch: from this bit on the event's number */
   LANE_ROW = 1024, /* shadow cells that a row of Check.lanes has room for */
+  ROW_CELLS = 16, /* shadow cells of a row */
   LANE_ROWS = 17, /* rows of it: up to 16 shadow cells for each lane */
   STEP_REGISTERS = 512, /* vector registers that a Step has a bit for: v0.. and a0.. behind them */
   STEP_SCALARS = 192, /* scalar registers that a Step has a bit for */
@@ -118,6 +119,12 @@ enum {
 /* Why an atomic gave no order between the two accesses of a race. */
 enum {
   LACK_NONE = 0, LACK_ACQUIRE = 1, LACK_RELEASE = 2, LACK_BLOCK = 3, LACK_SCOPE = 4
+};
+
+/* How the shadow memory of an allocation is kept in a checked launch: nobody has used it yet; by rows of cells
+   where these were used together; by cells. */
+enum {
+  FORM_UNUSED = 0, FORM_ROWS = 1, FORM_CELLS = 2
 };
 
 /* What an instruction does with the wait counters. */
@@ -825,11 +832,13 @@ struct Told {
   u64 address; /* of lane 0, from where the others go up by a step. Or where they all stand: u32[2][wave_size] */
   u64 exec;
   i64 step;
+  u64 changed; /* of a store in a checked kernel: lanes that are going to change memory */
 };
-SIZE_IS(Told, 24);
+SIZE_IS(Told, 32);
 PLACE_IS(Told, address, 0);
 PLACE_IS(Told, exec, 8);
 PLACE_IS(Told, step, 16);
+PLACE_IS(Told, changed, 24);
 
 /* What is the same for all waves of an access that is told of. */
 struct ToldOf {
@@ -1442,12 +1451,18 @@ struct Region {
   u64 size;
   u64 cell; /* the number of its first shadow cell; ~0 where races are not looked for */
   u64 bits; /* which bytes were ever written, one bit each; 0: all */
+  u32 form; /* FORM_, how it is kept in this launch */
+  u32 each; /* cells of an element, if in rows */
+  u64 taken; /* rows that were taken apart */
 };
-SIZE_IS(Region, 32);
+SIZE_IS(Region, 48);
 PLACE_IS(Region, address, 0);
 PLACE_IS(Region, size, 8);
 PLACE_IS(Region, cell, 16);
 PLACE_IS(Region, bits, 24);
+PLACE_IS(Region, form, 32);
+PLACE_IS(Region, each, 36);
+PLACE_IS(Region, taken, 40);
 
 /* How an access of the kernel takes part, beside Access. */
 struct Role {
@@ -1612,6 +1627,9 @@ struct Check {
   u32 *write; /* shadow memory: per cell of global memory */
   u32 *read;
   u32 *other;
+  u32 *row_write; /* and per row of cells (rows.c) */
+  u32 *row_read;
+  u32 *row_other;
   u64 room; /* the memory that they lie in */
   u64 room_bytes;
   u16 *log; /* per event: the access */
@@ -1660,7 +1678,7 @@ struct Check {
   /* the faults of the workgroup with the lowest number that has one, one for each instruction and kind */
   Found found[16];
 };
-SIZE_IS(Check, 4024);
+SIZE_IS(Check, 4048);
 PLACE_IS(Check, now, 0);
 PLACE_IS(Check, launch_start, 8);
 PLACE_IS(Check, regions, 16);
@@ -1668,52 +1686,55 @@ PLACE_IS(Check, region_count, 24);
 PLACE_IS(Check, write, 32);
 PLACE_IS(Check, read, 40);
 PLACE_IS(Check, other, 48);
-PLACE_IS(Check, room, 56);
-PLACE_IS(Check, room_bytes, 64);
-PLACE_IS(Check, log, 72);
-PLACE_IS(Check, segments, 80);
-PLACE_IS(Check, segment_count, 88);
-PLACE_IS(Check, segment_room, 96);
-PLACE_IS(Check, roles, 104);
-PLACE_IS(Check, places, 112);
-PLACE_IS(Check, lanes, 120);
-PLACE_IS(Check, lines, 128);
-PLACE_IS(Check, groups, 136);
-PLACE_IS(Check, group_bytes, 144);
-PLACE_IS(Check, lds_at, 152);
-PLACE_IS(Check, scratch_at, 160);
-PLACE_IS(Check, steps_at, 168);
-PLACE_IS(Check, steps, 176);
-PLACE_IS(Check, first_scalars, 184);
-PLACE_IS(Check, lds_cells, 208);
-PLACE_IS(Check, shift, 216);
-PLACE_IS(Check, lds_shift, 224);
-PLACE_IS(Check, compiled, 232);
-PLACE_IS(Check, clocked, 240);
-PLACE_IS(Check, crowded, 248);
-PLACE_IS(Check, ordering, 256);
-PLACE_IS(Check, changes, 264);
-PLACE_IS(Check, round_changes, 272);
-PLACE_IS(Check, watching, 280);
-PLACE_IS(Check, releases, 288);
-PLACE_IS(Check, release_room, 296);
-PLACE_IS(Check, release_count, 304);
-PLACE_IS(Check, release_floor, 312);
-PLACE_IS(Check, mine, 320);
-PLACE_IS(Check, own, 328);
-PLACE_IS(Check, wave_state, 336);
-PLACE_IS(Check, group_state, 344);
-PLACE_IS(Check, me, 352);
-PLACE_IS(Check, my_group, 360);
-PLACE_IS(Check, in_lds, 368);
-PLACE_IS(Check, chained, 376);
-PLACE_IS(Check, told, 384);
-PLACE_IS(Check, all_lanes, 392);
-PLACE_IS(Check, wave_size, 400);
-PLACE_IS(Check, lds, 408);
-PLACE_IS(Check, pending, 480);
-PLACE_IS(Check, found_count, 688);
-PLACE_IS(Check, found, 696);
+PLACE_IS(Check, row_write, 56);
+PLACE_IS(Check, row_read, 64);
+PLACE_IS(Check, row_other, 72);
+PLACE_IS(Check, room, 80);
+PLACE_IS(Check, room_bytes, 88);
+PLACE_IS(Check, log, 96);
+PLACE_IS(Check, segments, 104);
+PLACE_IS(Check, segment_count, 112);
+PLACE_IS(Check, segment_room, 120);
+PLACE_IS(Check, roles, 128);
+PLACE_IS(Check, places, 136);
+PLACE_IS(Check, lanes, 144);
+PLACE_IS(Check, lines, 152);
+PLACE_IS(Check, groups, 160);
+PLACE_IS(Check, group_bytes, 168);
+PLACE_IS(Check, lds_at, 176);
+PLACE_IS(Check, scratch_at, 184);
+PLACE_IS(Check, steps_at, 192);
+PLACE_IS(Check, steps, 200);
+PLACE_IS(Check, first_scalars, 208);
+PLACE_IS(Check, lds_cells, 232);
+PLACE_IS(Check, shift, 240);
+PLACE_IS(Check, lds_shift, 248);
+PLACE_IS(Check, compiled, 256);
+PLACE_IS(Check, clocked, 264);
+PLACE_IS(Check, crowded, 272);
+PLACE_IS(Check, ordering, 280);
+PLACE_IS(Check, changes, 288);
+PLACE_IS(Check, round_changes, 296);
+PLACE_IS(Check, watching, 304);
+PLACE_IS(Check, releases, 312);
+PLACE_IS(Check, release_room, 320);
+PLACE_IS(Check, release_count, 328);
+PLACE_IS(Check, release_floor, 336);
+PLACE_IS(Check, mine, 344);
+PLACE_IS(Check, own, 352);
+PLACE_IS(Check, wave_state, 360);
+PLACE_IS(Check, group_state, 368);
+PLACE_IS(Check, me, 376);
+PLACE_IS(Check, my_group, 384);
+PLACE_IS(Check, in_lds, 392);
+PLACE_IS(Check, chained, 400);
+PLACE_IS(Check, told, 408);
+PLACE_IS(Check, all_lanes, 416);
+PLACE_IS(Check, wave_size, 424);
+PLACE_IS(Check, lds, 432);
+PLACE_IS(Check, pending, 504);
+PLACE_IS(Check, found_count, 712);
+PLACE_IS(Check, found, 720);
 
 /* What was released at an address. */
 struct Release {

@@ -164,6 +164,12 @@ class SampleStruct(ctypes.Structure):
     _fields_ = _fields(schema.SAMPLE)
 
 
+class RegionStruct(ctypes.Structure):
+    """`Region`."""
+
+    _fields_ = _fields(schema.REGION)
+
+
 class SegmentStruct(ctypes.Structure):
     """`Segment`."""
 

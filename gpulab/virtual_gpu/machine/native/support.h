@@ -21,10 +21,12 @@ typedef u32 (*Observer)(Wave *, u32 access, u64 base, u64 exec, const u32 *low, 
 /* A translated kernel. It returns a status (WAVE_). */
 typedef int (*Entry)(Wave *, void *vgprs);
 
-/* What tells an observer of `count` accesses of each wave from a number on, so many, that went straight through. */
-typedef void (*Teller)(Wave *, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
+/* What tells an observer of `count` accesses of each wave from a number on, so many, that went straight through. A
+   checked kernel asks first, wave by wave: not 0: the wave is not to go that way. */
+typedef u32 (*Teller)(Wave *, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
 
-/* The function for waves that go straight through. That of a kernel without a profile does not look for a teller. */
+/* The function for waves that go straight through. That of a kernel that is not made for observers does not look for a
+   teller. */
 typedef u64 (*Through)(Wave *, const u32 *ids, u64 waves, Teller tell);
 
 typedef u64 Whole64 __attribute__((vector_size(64), aligned(8), may_alias));
@@ -99,7 +101,9 @@ int gpulab_image(Wave *wave, u32 *vgprs, u64 ids, u64 what, u64 first, u64 secon
 void gpulab_round(u32 what, u32 mode, u32 lanes, const u64 *a, const u64 *b, const u64 *c, u64 *out);
 u32 gpulab_observe(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_record(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
-void gpulab_tell(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
+u32 gpulab_tell(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
+void gpulab_apart(Check *check);
+u32 gpulab_ask(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
 void gpulab_tell_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop);
 u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec);
@@ -188,9 +192,11 @@ INTERNAL int swizzle_source(int lane, u32 pattern);
 INTERNAL Found *keep_found(Check *c, const Fault *first, const Fault *one, u32 kind);
 
 /* A checked launch wants to know: a workgroup starts; a wave goes on; it has come to a halt; all live waves of a
-   workgroup have arrived at a barrier; each workgroup had its turn. 1: something is wrong, the kernel is to stop.
-   (barriers.c) */
-INTERNAL NOINLINE void check_start(Thread *thread, u8 *memory, u64 number);
+   workgroup have arrived at a barrier; each workgroup had its turn. 1: something is wrong, the kernel is to stop. So many
+   waves are through when a workgroup starts. Or it is to start so that its waves go straight through, in a slot: 0: not
+   now. (barriers.c) */
+INTERNAL NOINLINE void check_start(Thread *thread, u8 *memory, u64 number, u32 through);
+INTERNAL NOINLINE int check_straight(Thread *thread, u64 slot, u64 number, const u32 *group);
 INTERNAL NOINLINE void check_resume(Wave *wave);
 INTERNAL NOINLINE int check_stopped(Wave *wave);
 INTERNAL NOINLINE int check_barrier(Wave *waves);

@@ -149,7 +149,7 @@ static NOINLINE void told_one(Wave *wave, u32 sampled, const Told *told, const T
     told_lanes(wave, of->access, told->address, exec, step);
 }
 
-void gpulab_tell(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of) {
+u32 gpulab_tell(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of) {
   Launch *launch = launch_of(wave);
   Observation *o = launch->observation;
   u32 sampled = sample_of(o->recording, wave->group);
@@ -157,13 +157,14 @@ void gpulab_tell(Wave *wave, u64 number, u64 waves, u64 count, const Told *told,
   for (u64 at = 0; at < rows; at++) {
     if (!o->following && sampled == ~0u && !launch->wide) {
       at = told_counts(o, told, of, at, rows, count);
-      if (at == rows) return;
+      if (at == rows) return 0;
     }
     if (told[at].address == (u64)NOT_TOLD) continue;
-    if (!o->left && !launch->observed && sampled == ~0u) return; /* nobody wants to know more */
+    if (!o->left && !launch->observed && sampled == ~0u) return 0; /* nobody wants to know more */
     wave->index = (u32)(number + at / count);
     told_one(wave, sampled, told + at, of + at % count);
   }
+  return 0;
 }
 
 /* The first lanes' addresses of up to eight chunks. */

@@ -163,7 +163,7 @@ static void start_group(Thread *thread, u64 slot, u64 number, const u32 *group, 
     for (u32 v = 0; v < id_vgprs; v++) copy_blocks(own + v * row, ids + ((u64)v * waves + w) * row, row);
   }
   for (u32 w = 0; w < through; w++) ((Wave *)memory)[w].status = WAVE_ENDED;
-  if (launch->checker) check_start(thread, memory, number);
+  if (launch->checker) check_start(thread, memory, number, through);
 }
 
 /* Workgroups that are not tried straight at the most, after one that could not go that way. */
@@ -173,10 +173,12 @@ enum { MOST_TURNS = 63 };
    (translate/phases.py), which need no state but the template's, and LDS; the number of them. */
 static u32 go_straight(Thread *thread, u64 number, const u32 *group, Teller tell) {
   const Launch *launch = thread->launch;
+  u64 slot = thread->order[thread->used];
   if (thread->crooked) { thread->crooked--; return 0; }
+  if (launch->checker && !check_straight(thread, slot, number, group)) return 0;
   Wave *wave = &thread->template_wave;
   locate(wave, launch, group, number);
-  u8 *lds = lds_of(thread, thread->order[thread->used]);
+  u8 *lds = lds_of(thread, slot);
   clear_blocks(lds, lds_room(launch));
   wave->lds = (u64)lds;
   u64 through = ((Through)launch->straight)(wave, (const u32 *)launch->lane_ids, launch->waves, tell);
@@ -302,7 +304,7 @@ static inline int start(Thread *thread, u64 number) {
   int observed = launch->observer && (number < launch->observed || is_recorded(launch->observation, group));
   thread->executed += launch->waves;
   if (launch->straight && (!observed || launch->tells)) {
-    through = go_straight(thread, number, group, observed ? gpulab_tell : 0);
+    through = go_straight(thread, number, group, !observed ? 0 : launch->checker ? gpulab_ask : gpulab_tell);
     if (through == launch->waves) return 1;
   }
   start_group(thread, thread->order[thread->used], number, group, observed, through);
