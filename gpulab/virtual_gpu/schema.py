@@ -550,7 +550,7 @@ THREAD = _structure(
     u64 weighed, largest: what all workgroups did so far, by Launch.weights; the most that one did which has ended
     u64 crooked, turns: workgroups that are not to be tried straight; how many they were after the last one that was
     Wave * running: the last wave that ran: a kernel goes from one to the next of a workgroup by itself
-    u64 tell, tell_loop: what an observer is told with (gpulab_tell, gpulab_tell_loop)
+    u64 tell, tell_loop: what an observer is told with (gpulab_tell, gpulab_tell_loop); 0: not now
     """,
 )
 
@@ -622,7 +622,7 @@ TOLD_LOOP = _structure(
     "What a loop that each chunk of lanes has done by itself tells of. Behind it, for each access: its column in the "
     "log, and its number; in the order in which they are told of.",
     """
-    u32 columns: of the log: u64[most][columns][chunks]: the first lane's address
+    u32 columns: of the log: u64[most][columns][chunks], of a checked kernel [columns][chunks][most]: the first lane's address
     u32 accesses
     u32 lanes: of a chunk
     u32 most: rounds that there is room for

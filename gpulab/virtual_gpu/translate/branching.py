@@ -17,14 +17,18 @@ from gpulab.virtual_gpu.translate.structure import fence_of, label_of, stops
 class Branching(Counting):
     """Emits them."""
 
+    def _fence(self, decoded: Decoded) -> str:
+        """What a checker is told of a wait; "": nothing."""
+        orders = self.program.orders.get(self.kernel.name)
+        return fence_of(decoded, self.program.arch, orders) if self.checked else ""
+
     def _control(self, decoded: Decoded, row: Control, mode: Mode) -> bool:
         e, kind, index = self.emitter, row.kind, decoded.index
         if kind in ("setreg", "round_mode", "denorm_mode"):
             self._set_mode(decoded, mode)
             return False
         if kind in ("wait", "nop", "sendmsg"):
-            orders = self.program.orders.get(self.kernel.name)
-            fence = fence_of(decoded, self.program.arch, orders) if self.checked else ""
+            fence = self._fence(decoded)
             if fence:
                 self._flush()
                 self._note(fence, index)

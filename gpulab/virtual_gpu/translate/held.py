@@ -25,7 +25,6 @@ from gpulab.virtual_gpu.translate.decode import ALL_SCALARS, ALL_VECTORS, Decode
 from gpulab.virtual_gpu.translate.emitter import NULL, ZEROS, Constant, Local, Value
 from gpulab.virtual_gpu.translate.liveness import Live
 from gpulab.virtual_gpu.translate.scalars import chunks_of, joined
-from gpulab.virtual_gpu.translate.structure import fence_of
 from gpulab.virtual_gpu.translate.sweeps import bitwise, is_bitwise
 
 MOST = 320  # vector instructions of all loops that are held, times chunks: LLVM has so much more to do
@@ -230,8 +229,7 @@ class Held(Branching):
             return False
         if isinstance(row, Control):
             if row.kind == "wait":
-                orders = self.program.orders.get(self.kernel.name)
-                return not (row.caches or (self.checked and fence_of(decoded, self.program.arch, orders)))
+                return not (row.caches or self._fence(decoded))
             return row.kind in ("branch", "cbranch", "nop")
         return isinstance(row, Row) and not (decoded.is_vector and is_dpp(decoded.instruction))
 

@@ -247,7 +247,7 @@ class Straight(Sweeps):
                     elif row.kind == "cbranch":
                         if row.register == "vcc" or label_of(self.program, decoded) <= decoded.index:
                             return None
-                    elif row.kind not in ("wait", "nop", "sendmsg") or row.order or row.caches:
+                    elif row.kind not in ("wait", "nop", "sendmsg") or row.order or row.caches or self._fence(decoded):
                         return None
                 elif isinstance(row, Memory):
                     load = row.action == "load"

@@ -177,7 +177,7 @@ class Sweeps(Branching):
             self.run.new_block()
 
     def _may_tell(self, loop: _Loop) -> bool:
-        return self.profile and 0 < len(_loads(loop)) <= COLUMNS
+        return self.site.record and 0 < len(_loads(loop)) <= COLUMNS
 
     def _told_loop(self) -> None:
         """The block of which a loop was emitted so is there in its ordinary form, too, which numbers its accesses."""
@@ -203,7 +203,9 @@ class Sweeps(Branching):
                 self._rounds = None
                 if tells:
                     name = f"@told.{loop.block}"
-                    self._rounds = Rounds(e, self.site.addresses, name, _loads(loop), lanes, self.wave_size)
+                    self._rounds = Rounds(
+                        e, self.site.addresses, name, _loads(loop), lanes, self.wave_size, self.checked
+                    )
                 found = self._attempt(loop, mode, number, even, lanes)
                 if found == even or attempt == PASSES:
                     return True
@@ -224,7 +226,9 @@ class Sweeps(Branching):
         body = [self.decoded[index] for index in self.blocks[block]]
         branch, body = body[-1], body[:-1]
         row = branch.row
-        if self.checked or not 0 < len(body) <= MOST - self._swept or branch.index + 1 not in self.blocks:
+        if self.checked and not self.program.guarantees.compiled:  # the checker is told of each instruction
+            return None
+        if not 0 < len(body) <= MOST - self._swept or branch.index + 1 not in self.blocks:
             return None
         if not isinstance(row, Control) or row.kind != "cbranch" or (row.register == "exec" and not row.nonzero):
             return None
@@ -307,7 +311,7 @@ class Sweeps(Branching):
                 and self._combines(decoded, 0)
             )
         if isinstance(row, Control):
-            return row.kind in ("wait", "nop") and not row.order and not row.caches
+            return row.kind in ("wait", "nop") and not row.order and not row.caches and not self._fence(decoded)
         if isinstance(row, Memory):
             return row.action == "load"
         return isinstance(row, Row) and not is_dpp(decoded.instruction)
@@ -372,7 +376,7 @@ class Sweeps(Branching):
         e.lines[outer_at:outer_at] = outer.lines()
         e.label(done)
         if self._rounds is not None:
-            self._rounds.tell(exec_mask, latest)
+            self._rounds.tell(exec_mask, latest, missed)
         spent = e.let(f"mul i64 {e.let(f'add i64 {latest}, -1')}, {_cost(loop)}")
         left = e.let(f"sub i64 {budget}, {spent}")
         e.do(f"store i64 {left}, ptr {budget_at}")
@@ -400,8 +404,11 @@ class Sweeps(Branching):
         else:
             fits = e.let(f"icmp ne i64 {exec_mask}, 0")
         reads = any(isinstance(decoded.row, Memory) for decoded in loop.body)
-        alone = reads and self._rounds is None
-        e.branch(self.site.unseen(e, fits) if alone else fits, some, narrow, likely=True)
+        if self._rounds is not None:
+            fits = self._rounds.may_tell(fits)
+        elif reads:
+            fits = self.site.unseen(e, fits)
+        e.branch(fits, some, narrow, likely=True)
         e.label(some)
         e.branch(e.let(f"icmp eq i32 {left}, 0"), go, wait, likely=True)
         e.label(wait)

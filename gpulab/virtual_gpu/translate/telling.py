@@ -37,16 +37,19 @@ class Rounds:
     """
 
     def __init__(
-        self, emitter: Emitter, addresses: Value, name: str, loads: list[tuple[int, int]], lanes: int, wave_size: int
-    ) -> None:
+        self, emitter: Emitter, addresses: Value, name: str, loads: list[tuple[int, int]], lanes: int, wave_size: int,
+        checked: bool,
+    ) -> None:  # fmt: skip
         """`addresses`: the buffer shared with the support code. `loads`: instruction and part of each access.
-        lanes: of a chunk."""
+        lanes: of a chunk. checked: it is for a checker, which wants all rounds of a chunk side by side."""
         self.emitter, self.name, self.lanes = emitter, name, lanes
         self.chunks = chunks = wave_size // lanes
         self.columns = {key: column for column, key in enumerate(loads)}
         self.most = LOOP_BYTES // (8 * len(loads) * chunks)
         self.steps: dict[int, Value] = {}
         e, count = emitter, len(loads)
+        # in the log, from round to round, column to column, chunk to chunk
+        self._apart = (1, self.most * chunks, self.most) if checked else (count * chunks, chunks, 1)
         self.log = e.let(f"getelementptr i8, ptr {addresses}, i64 {layout.BUFFER['rows']}")
         self._step_rows = e.entry(f"alloca [{count * chunks} x i32], align 64")
         self.tells: Value = NULL
@@ -57,19 +60,25 @@ class Rounds:
         """The wave has this observer, or none: then each round's addresses go to the same place."""
         e = self.emitter
         self.tells = e.let(f"icmp ne ptr {observer}, null")
-        self._stride = e.let(f"select i1 {self.tells}, i64 {8 * len(self.columns) * self.chunks}, i64 0")
+        self._stride = e.let(f"select i1 {self.tells}, i64 {8 * self._apart[0]}, i64 0")
+
+    def may_tell(self, fits: Value) -> Value:
+        """Whether this holds (i1), and there is someone to tell, if the wave has an observer."""
+        e = self.emitter
+        there = e.let(f"icmp ne ptr {_function(e, layout.TELL_LOOP)}, null")
+        return e.let(f"and i1 {fits}, {there}")
 
     def begin_round(self, chunk: Value, done: Value) -> None:
         """A round of a chunk, after so many."""
         e = self.emitter
-        at = e.let(f"add i64 {e.let(f'mul i64 {chunk}, 8')}, {e.let(f'mul i64 {done}, {self._stride}')}")
+        mine = e.let(f"mul i64 {chunk}, {8 * self._apart[2]}")
+        at = e.let(f"add i64 {mine}, {e.let(f'mul i64 {done}, {self._stride}')}")
         self._round = e.let(f"getelementptr i8, ptr {self.log}, i64 {at}")
 
     def _keep(self, column: int, address: Value) -> None:
         e = self.emitter
-        e.do(
-            f"store i64 {address}, ptr {e.let(f'getelementptr i8, ptr {self._round}, i64 {8 * column * self.chunks}')}"
-        )
+        place = e.let(f"getelementptr i8, ptr {self._round}, i64 {8 * column * self._apart[1]}")
+        e.do(f"store i64 {address}, ptr {place}")
 
     def scalar(self, instruction: int, address: Value) -> None:
         column = self.columns[instruction, 0]
@@ -105,18 +114,19 @@ class Rounds:
         for column, step in self.steps.items():
             e.do(f"store i32 {step}, ptr {e.let(f'getelementptr i8, ptr {row}, i64 {4 * column}')}")
 
-    def tell(self, exec_mask: Value, times: Value) -> None:
-        """All chunks are through, after so many rounds."""
+    def tell(self, exec_mask: Value, times: Value, missed: str) -> None:
+        """All chunks are through, after so many rounds. A checker that has something to say leads to the label
+        `missed`."""
         e = self.emitter
         tell, told = e.name("tell"), e.name("told")
         e.branch(self.tells, tell, told)
         e.label(tell)
         function = _function(e, layout.TELL_LOOP)
-        e.do(
-            f"call void {function}(ptr %wave, i64 {exec_mask}, i64 {times}, ptr {self.log}, ptr {self._step_rows}, "
+        no = e.let(
+            f"call i32 {function}(ptr %wave, i64 {exec_mask}, i64 {times}, ptr {self.log}, ptr {self._step_rows}, "
             f"ptr {self.name})"
         )
-        e.jump(told)
+        e.branch(e.let(f"icmp eq i32 {no}, 0"), told, missed, likely=True)
         e.label(told)
 
     def table(self, accesses: Iterable[tuple[int, Observed]]) -> str:

@@ -68,6 +68,7 @@ void check_resume(Wave *wave) {
   CheckedGroup *g = group_at(c, slot_of(thread, memory_of(wave)));
   CheckedWave *w = enter(thread, c, g, wave->index);
   c->told = is_told(c, thread->launch, wave->group) ? c->chained : 0;
+  thread->tell_loop = c->told || c->watching ? 0 : (u64)gpulab_ask_loop;
   if (!c->watching) w->watched = 0;
   c->lds.write = lds_cells(c, 0); c->lds.read = lds_cells(c, 1); c->lds.other = lds_cells(c, 2);
   c->lds.start = 0; c->lds.size = wave->lds_bytes; c->lds.bits = 0; c->lds.shift = (u32)c->lds_shift;

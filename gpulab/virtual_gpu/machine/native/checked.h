@@ -108,10 +108,15 @@ INTERNAL u32 write_rows(Check *c, Region *r, u64 cell, u64 cells, u32 each, u64 
 INTERNAL u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, u32 first, u64 address, u64 active,
                           u64 changed);
 
-/* Plain reads of global memory by all lanes: the chunks of eight lanes that need a closer look, a bit each. And by so
-   many lanes, from `first` on, one element after the other: not 0: it needs one. What needs none is noted. (lanes.c) */
+/* Plain reads of global memory by all lanes: the chunks of eight lanes that need a closer look, a bit each. And by so many
+   lanes (a multiple of LANES) of consecutive elements, in an allocation or LDS (0): not 0: it needs one. What needs none is
+   noted. (lanes.c) */
 INTERNAL NOINLINE u32 read_lanes(Check *c, u32 access, u64 base, const u32 *low, const u32 *high);
-INTERNAL u32 read_side_by_side(Check *c, u32 access, u64 address, u32 lanes, u32 first);
+INTERNAL u32 read_consecutive(Check *c, Region *r, const View *v, u32 mine, u64 address, u32 bytes, u32 lanes,
+                              u32 epoch);
+
+/* LANES cells from one on are read by events that are `step` apart. Whether nothing is wrong. (lanes.c) */
+INTERNAL int read_in_rounds(Region *r, const View *v, u32 mine, u64 cell, u32 epoch, u32 step);
 
 /* Plain reads by all lanes of a wave, of LDS and of global memory. Made for what is most common: words, four words at a
    time, anything else. 1: the workgroup is to stop. (lanes.c) */

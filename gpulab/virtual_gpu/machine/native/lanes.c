@@ -201,27 +201,30 @@ u32 read_lanes(Check *c, u32 access, u64 base, const u32 *low, const u32 *high) 
   return global_left(0, c, access, base, low, high);
 }
 
-u32 read_side_by_side(Check *c, u32 access, u64 address, u32 lanes, u32 first) {
-  const Role *role = c->roles + access;
-  u64 bytes = (u64)lanes * role->bytes;
-  View v;
-  Region *r = view_of(c, access, address, (u32)bytes, &v);
-  if (!r) return 1;
-  u64 offset = address - v.start;
-  if (offset > v.size - bytes || offset & ((1u << v.shift) - 1)) return 1;
-  if (v.bits && !bits_full(v.bits, offset, bytes)) return 1;
+u32 read_consecutive(Check *c, Region *r, const View *view, u32 mine, u64 address, u32 bytes, u32 lanes, u32 epoch) {
+  View v = *view;
+  u64 total = (u64)lanes * bytes, offset = address - v.start;
+  u32 k = bytes >> v.shift, count = lanes * k;
+  if (total > v.size || offset > v.size - total || offset & ((1u << v.shift) - 1)) return 1;
+  if (v.bits && !bits_full(v.bits, offset, total)) return 1;
   u64 cell = offset >> v.shift;
-  u32 epoch = ((u32)c->now << EVENT_SHIFT) + first, mine = (u32)c->mine;
-  const u32 *table = c->lanes + LANE_ROW * role->cells;
+  const u32 *table = c->lanes + LANE_ROW * k;
   Wide wrong = {0};
-  u64 place = r->cell + cell, count = lanes * role->cells;
-  if (r->form != FORM_CELLS) {
-    if (!read_rows(c, r, place, count, role->cells, epoch)) return 0;
-    use_cells(c, r, place, place + count - 1);
+  if (r && r->form != FORM_CELLS) {
+    if (!read_rows(c, r, r->cell + cell, count, k, epoch)) return 0;
+    use_cells(c, r, r->cell + cell, r->cell + cell + count - 1);
   }
-  for (u32 i = 0; i < count; i += LANES)
-    wrong |= read_row(0, v, mine, cell + i, *(const WideCells *)(table + i) + wide(epoch));
+  for (u32 i = 0; i < count; i += LANES) {
+    Wide epochs = *(const WideCells *)(table + i) + wide(epoch);
+    wrong |= r ? read_row(0, v, mine, cell + i, epochs) : read_row(1, v, mine, cell + i, epochs);
+  }
   return (u32)some(wrong);
+}
+
+int read_in_rounds(Region *r, const View *view, u32 mine, u64 cell, u32 epoch, u32 step) {
+  View v = *view;
+  Wide epochs = *(const WideCells *)count_up * step + epoch;
+  return !some(r ? read_row(0, v, mine, cell, epochs) : read_row(1, v, mine, cell, epochs));
 }
 
 #define READER(name, how, width) \

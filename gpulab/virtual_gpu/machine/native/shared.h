@@ -703,7 +703,7 @@ struct Thread {
   u64 crooked; /* workgroups that are not to be tried straight; how many they were after the last one that was */
   u64 turns;
   Wave *running; /* the last wave that ran: a kernel goes from one to the next of a workgroup by itself */
-  u64 tell; /* what an observer is told with (gpulab_tell, gpulab_tell_loop) */
+  u64 tell; /* what an observer is told with (gpulab_tell, gpulab_tell_loop); 0: not now */
   u64 tell_loop;
 };
 SIZE_IS(Thread, 1280);
@@ -854,7 +854,8 @@ PLACE_IS(ToldOf, access, 12);
 /* What a loop that each chunk of lanes has done by itself tells of. Behind it, for each access: its column in the
    log, and its number; in the order in which they are told of. */
 struct ToldLoop {
-  u32 columns; /* of the log: u64[most][columns][chunks]: the first lane's address */
+  /* of the log: u64[most][columns][chunks], of a checked kernel [columns][chunks][most]: the first lane's address */
+  u32 columns;
   u32 accesses;
   u32 lanes; /* of a chunk */
   u32 most; /* rounds that there is room for */

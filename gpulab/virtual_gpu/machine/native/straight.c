@@ -1,6 +1,7 @@
 /* A checked launch is asked of waves that take a quick way (translate/straight.py) before they store anything.
 
-   gpulab_ask   of all accesses of one wave
+   gpulab_ask        of all accesses of one wave
+   gpulab_ask_loop   of the loads of a loop that each chunk of lanes has done by itself
 
    What is common is answered by the rules of races.c, and noted. Where one of them would have something to say, or an
    access is of another kind, the answer is no: the wave then takes the ordinary way, in which the checker looks at
@@ -8,26 +9,54 @@
 
 #include "checked.h"
 
-/* Reads of one lane. 0: nothing is wrong, and it is noted. */
-static u32 ask_lane(Check *c, u32 access, u64 address, u32 lane) {
+/* Where the shadow cells of an access are. */
+typedef struct { Check *c; Region *region; View view; u32 mine, width; } Place;
+
+/* Gives where an access of global memory goes that begins at an address; 0: there are no cells, and nothing is wrong. 1: they
+   are there. 2: it needs a closer look. */
+static int find_cells(Check *c, u32 access, u64 address, Place *p) {
   const Role *role = c->roles + access;
-  Region *r = region_of(c, access, address);
+  Region *r = p->region = region_of(c, access, address);
+  p->c = c; p->mine = (u32)c->mine; p->width = role->width;
   if (!r) return 0;
-  u64 offset = address - r->address, width = role->width;
-  if (offset + role->bytes > r->size) return 1;
-  if (r->bits && !bits_full((const u8 *)r->bits, offset, width)) return 1;
-  if (r->cell == ~0ull) return 0;
-  u32 old = c->wave_state->seen, mine = (u32)c->mine, epoch = ((u32)c->now << EVENT_SHIFT) + lane;
-  u64 first = r->cell + (offset >> c->shift), last = r->cell + ((offset + width - 1) >> c->shift);
-  use_cells(c, r, first, last);
+  if (r->cell == ~0ull) return r->bits ? 2 : 0;
+  View *v = &p->view;
+  v->write = c->write + r->cell; v->read = c->read + r->cell; v->other = c->other + r->cell;
+  v->start = r->address; v->size = r->size; v->bits = (const u8 *)r->bits; v->shift = (u32)c->shift;
+  v->old = c->wave_state->seen; v->unset = 0;
+  v->began = c->group_state->start; v->own = (u32)c->own;
+  return r->size < role->bytes ? 2 : 1;
+}
+
+static void cells_in_lds(Check *c, u32 access, Place *p) {
+  p->c = c; p->region = 0; p->mine = (u32)c->mine; p->width = c->roles[access].width;
+  p->view = c->lds;
+}
+
+/* A lane's read from an address on. 0: nothing is wrong, and it is noted. */
+static inline u32 read_one(const Place *p, u64 address, u32 epoch) {
+  const View *v = &p->view;
+  u64 offset = address - v->start, width = p->width;
+  if (offset > v->size - width || (v->bits && !bits_full(v->bits, offset, width))) return 1;
+  u64 first = offset >> v->shift, last = (offset + width - 1) >> v->shift;
+  if (p->region) use_cells(p->c, p->region, p->region->cell + first, p->region->cell + last);
+  u32 bad = 0;
   for (u64 cell = first; cell <= last; cell++) {
-    u32 *read = c->read + cell, *other = c->other + cell, earlier = *read;
-    if (c->write[cell] > old && c->write[cell] < mine) return 1;
-    if (earlier >= mine) continue;
-    if (earlier > old && !STAYS(earlier, *other, old, c->group_state->start, (u32)c->own)) *other = earlier;
+    u32 w = v->write[cell], *read = v->read + cell, *other = v->other + cell, earlier = *read;
+    bad |= (w > v->old) & (w < p->mine);
+    if (!p->region) bad |= w <= v->unset;
+    if (earlier >= p->mine) continue;
+    if (earlier > v->old && (!p->region || !STAYS(earlier, *other, v->old, v->began, v->own))) *other = earlier;
     *read = epoch;
   }
-  return 0;
+  return bad;
+}
+
+/* A scalar load, or one by all lanes of the same element. */
+static u32 ask_one(Check *c, u32 access, u64 address, u32 lane) {
+  Place p;
+  int there = find_cells(c, access, address, &p);
+  return there == 1 ? read_one(&p, address, ((u32)c->now << EVENT_SHIFT) + lane) : (u32)there;
 }
 
 /* Stores of lanes whose addresses are known: chunk by chunk, which must not overlap. */
@@ -55,12 +84,16 @@ static u32 may_go_on(Check *c, u32 access, const Access *a, u64 address, i32 ste
   u32 size = (u32)c->wave_size, low[64], high[64];
   c->log[++c->now] = (u16)access;
   if (role->flags & ROLE_ATOMIC) return 1;
-  if (a->space == SPACE_SCALAR) return ask_lane(c, access, address, 63);
-  if (a->action == READ && step == 0) return ask_lane(c, access, address, 0);
+  if (a->space == SPACE_SCALAR) return ask_one(c, access, address, 63);
+  if (a->action == READ && step == 0) return ask_one(c, access, address, 0);
   if (a->action == READ && !(role->flags & ROLE_GLOBAL_READ)) return 1;
-  if (step == (i32)a->bytes)
-    return a->action == READ ? read_side_by_side(c, access, address, size, 0)
-                             : global_range(c, access, WRITE, a->bytes, size, 0, address, c->all_lanes, changed);
+  if (step == (i32)a->bytes) {
+    if (a->action != READ) return global_range(c, access, WRITE, a->bytes, size, 0, address, c->all_lanes, changed);
+    Place p;
+    int there = find_cells(c, access, address, &p);
+    if (there != 1) return (u32)there;
+    return read_consecutive(c, p.region, &p.view, p.mine, address, a->bytes, size, (u32)c->now << EVENT_SHIFT);
+  }
   const u32 *l = (const u32 *)address, *h = l + size;
   if (step != LANES_APART) {
     for (u32 lane = 0; lane < size; lane++) {
@@ -84,5 +117,95 @@ u32 gpulab_ask(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, c
     u32 access = of[i].access;
     if (may_go_on(c, access, launch->accesses + access, told[i].address, step, told[i].changed)) return 1;
   }
+  return 0;
+}
+
+/* Whether the LANES addresses from `log` on are those of cells side by side. */
+static inline int is_run(const u64 *log, u64 shift) {
+  u64 differs = 0;
+  for (u64 i = 1; i < LANES; i++) differs |= log[i] ^ (log[0] + (i << shift));
+  return !differs;
+}
+
+/* Rounds in which all lanes read a cell, each time the next one: LANES of them. 1: nothing is wrong, and it is noted. */
+static inline int read_run(const Place *p, u64 address, u32 epoch, u32 step) {
+  const View *v = &p->view;
+  u64 offset = address - v->start, total = (u64)LANES << v->shift;
+  if (total > v->size || offset > v->size - total || offset & ((1u << v->shift) - 1)) return 0;
+  if (v->bits && !bits_full(v->bits, offset, total)) return 0;
+  u64 cell = offset >> v->shift;
+  if (p->region) use_cells(p->c, p->region, p->region->cell + cell, p->region->cell + cell + LANES - 1);
+  return read_in_rounds(p->region, v, p->mine, cell, epoch, step);
+}
+
+/* A loop's reads of one access by a chunk of lanes, in so many rounds, of which `log` has the first lanes' addresses. */
+static u32 ask_chunk(Place *p, u32 access, const u64 *log, u64 times, i32 step, u32 lanes, u32 first, u64 active,
+                     u32 events) {
+  Check *c = p->c;
+  u32 epoch = ((u32)(c->now + 1) << EVENT_SHIFT) + first, bytes = c->roles[access].bytes, next = events << EVENT_SHIFT;
+  u32 lane = (u32)__builtin_ctzll(active);
+  int whole = active == all_lanes(lanes), cell = bytes == 1u << p->view.shift;
+  for (u64 k = 0; k < times; k++, epoch += next) {
+    u64 address = log[k];
+    if (p->region && address - p->view.start >= p->view.size && find_cells(c, access, address, p) != 1) return 1;
+    if (step == 0) {
+      if (cell && k + LANES <= times && is_run(log + k, p->view.shift) && read_run(p, address, epoch + lane, next)) {
+        k += LANES - 1; epoch += next * (LANES - 1);
+      } else if (read_one(p, address, epoch + lane)) return 1;
+    } else if (step == (i32)bytes && whole) {
+      if (read_consecutive(c, p->region, &p->view, p->mine, address, bytes, lanes, epoch)) return 1;
+    } else {
+      for (u64 left = active; left; left &= left - 1) {
+        u32 one = (u32)__builtin_ctzll(left);
+        u64 its = address + (u64)((i64)step * one);
+        if (p->region && its - p->view.start >= p->view.size && find_cells(c, access, its, p) != 1) return 1;
+        if (read_one(p, its, epoch + one)) return 1;
+      }
+    }
+  }
+  return 0;
+}
+
+static int is_same(const u64 *log, const u64 *other, u64 times) {
+  u64 differs = 0;
+  for (u64 k = 0; k < times; k++) differs |= log[k] ^ other[k];
+  return !differs;
+}
+
+u32 gpulab_ask_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop) {
+  Launch *launch = launch_of(wave);
+  Check *c = check_of(launch);
+  const u32 *order = (const u32 *)(loop + 1);
+  u32 lanes = loop->lanes, chunks = launch->wave_size / lanes, count = loop->accesses;
+  if (c->now + times * count > MOST_EVENTS) return 1;
+  for (u32 i = 0; i < count; i++) {
+    if (c->roles[order[2 * i + 1]].flags & ROLE_ATOMIC) return 1;
+  }
+  u16 *to = c->log + c->now + 1;
+  for (u64 k = 0; k < times; k++, to += count)
+    for (u32 i = 0; i < count; i++) to[i] = (u16)order[2 * i + 1];
+  for (u32 i = 0; i < count; i++, c->now++) {
+    u32 column = order[2 * i], access = order[2 * i + 1], space = launch->accesses[access].space;
+    int scalar = space == SPACE_SCALAR, before = 0;
+    for (u32 n = 0; n < (scalar ? 1 : chunks); n++) {
+      u64 active = scalar ? 1 : exec >> n * lanes & all_lanes(lanes);
+      const u64 *first = log + (column * chunks + n) * (u64)loop->most;
+      i32 step = scalar ? 0 : steps[n * loop->columns + column];
+      if (!active) { before = 0; continue; }
+      if (before && active == all_lanes(lanes) && step == steps[(n - 1) * loop->columns + column] &&
+          is_same(first, first - loop->most, times))
+        continue;
+      before = active == all_lanes(lanes);
+      Place p;
+      if (space == SPACE_LDS) cells_in_lds(c, access, &p);
+      else {
+        int there = find_cells(c, access, *first, &p);
+        if (there == 0) { continue; }
+        if (there != 1) return 1;
+      }
+      if (ask_chunk(&p, access, first, times, step, lanes, scalar ? 63 : n * lanes, active, count)) return 1;
+    }
+  }
+  c->now += (times - 1) * count;
   return 0;
 }

@@ -104,7 +104,8 @@ u32 gpulab_record(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, co
 u32 gpulab_tell(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
 void gpulab_apart(Check *check);
 u32 gpulab_ask(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, const ToldOf *of);
-void gpulab_tell_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop);
+u32 gpulab_tell_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop);
+u32 gpulab_ask_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop);
 u32 gpulab_check(Wave *wave, u32 access, u64 base, u64 exec, const u32 *low, const u32 *high);
 u32 gpulab_note(Wave *wave, u32 what, u32 instruction, u64 exec);
 u32 gpulab_shuffle(Wave *wave, u32 instruction, u32 pattern, const u32 *from, u64 exec, u64 lanes, u32 argument,

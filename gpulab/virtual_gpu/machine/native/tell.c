@@ -193,7 +193,7 @@ static NOINLINE void told_round(Wave *wave, u32 access, u64 exec, const ToldLoop
   else gpulab_observe(wave, access, 0, exec, low, space == SPACE_LDS ? 0 : high);
 }
 
-void gpulab_tell_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop) {
+u32 gpulab_tell_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *steps, const ToldLoop *loop) {
   Launch *launch = launch_of(wave);
   Observation *o = launch->observation;
   const u32 *order = (const u32 *)(loop + 1);
@@ -237,6 +237,7 @@ void gpulab_tell_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32
       round->serial = narrow ? site->serial : 0;
       round->apart = now;
     }
-    if (!o->left && !launch->observed && sampled == ~0u) return; /* nobody wants to know more */
+    if (!o->left && !launch->observed && sampled == ~0u) return 0; /* nobody wants to know more */
   }
+  return 0;
 }

@@ -59,7 +59,7 @@ void gpulab_begin(Thread *thread, Launch *launch) {
   clear((void *)wave->cache, launch->cache_bytes);
   clear((u8 *)thread + progress, sizeof(Thread) - progress);
   thread->tell = (u64)gpulab_tell;
-  thread->tell_loop = (u64)gpulab_tell_loop;
+  thread->tell_loop = (u64)gpulab_tell_loop; /* in a checked launch check_resume says it */
   wave->thread = thread;
   wave->lds_bytes = launch->lds_bytes;
   wave->scratch_bytes = launch->scratch_bytes;
