@@ -127,9 +127,20 @@ TESTS: tuple[tuple[str, str], ...] = (
     *(
         (
             f"gpulab/virtual_gpu/machine/native/{name}",
-            "tests/checked/test_written.py tests/checked/test_checked.py tests/checked tests/machine",
+            "tests/checked/test_quick_ways.py tests/checked/test_written.py tests/checked/test_checked.py "
+            "tests/checked tests/machine",
         )
-        for name in ("races.c", "lanes.c", "written.c", "findings.c", "checked.h", "waits.c", "shuffles.c")
+        for name in (
+            "races.c",
+            "rows.c",
+            "lanes.c",
+            "straight.c",
+            "written.c",
+            "findings.c",
+            "checked.h",
+            "waits.c",
+            "shuffles.c",
+        )
     ),
     *(
         (

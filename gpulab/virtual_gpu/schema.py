@@ -202,8 +202,8 @@ LACKS = Enumeration(
 )
 FORMS = Enumeration(
     "FORM_",
-    "How the shadow memory of an allocation is kept in a checked launch: nobody has used it yet; by rows of cells where "
-    "these were used together; by cells.",
+    "How the shadow memory of an allocation is kept in a checked launch: nobody has used it yet; by rows of cells "
+    "where these were used together; by cells.",
     ("unused", "rows", "cells"),
 )
 STEP_KINDS = Enumeration(
@@ -281,8 +281,8 @@ OPS = Enumeration(
 )
 ENUMERATIONS = (
     RECORDED, OPS,
-    STATUSES, SPACES, ACTIONS, FAULTS, NOTES, FINDINGS, OTHER_SIDE, LACKS, FORMS, STEP_KINDS, WAIT_COUNTERS, PATTERNS, ROUNDED,
-    FORMATS, ELEMENTS, MATRIX_LAYOUTS, IMAGE_ACTIONS, IMAGE_SHAPES, IMAGE_LEVELS, IMAGE_SETS,
+    STATUSES, SPACES, ACTIONS, FAULTS, NOTES, FINDINGS, OTHER_SIDE, LACKS, FORMS, STEP_KINDS, WAIT_COUNTERS, PATTERNS,
+    ROUNDED, FORMATS, ELEMENTS, MATRIX_LAYOUTS, IMAGE_ACTIONS, IMAGE_SHAPES, IMAGE_LEVELS, IMAGE_SETS,
 )  # fmt: skip
 
 ROLES = Flags(
@@ -622,7 +622,7 @@ TOLD_LOOP = _structure(
     "What a loop that each chunk of lanes has done by itself tells of. Behind it, for each access: its column in the "
     "log, and its number; in the order in which they are told of.",
     """
-    u32 columns: of the log: u64[most][columns][chunks], of a checked kernel [columns][chunks][most]: the first lane's address
+    u32 columns: of the log: u64[most][columns][chunks] (checked: [columns][chunks][most]): the first lane's address
     u32 accesses
     u32 lanes: of a chunk
     u32 most: rounds that there is room for
@@ -1022,6 +1022,7 @@ CHECK = _structure(
     u64 release_room, release_count, release_floor
     u64 mine: of the wave that runs: the first epoch of its segment
     u64 own: since then no other workgroup has run
+    u64 again: the wave whose accesses came last is to make all of them once more, in the ordinary way
     CheckedWave * wave_state
     CheckedGroup * group_state
     u64 me, my_group: number of the wave in its workgroup, of the workgroup

@@ -7,6 +7,7 @@ beginning, which changes nothing.
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import re
@@ -16,7 +17,8 @@ import numpy as np
 import pytest
 
 import gpulab
-from gpulab.virtual_gpu.machine import loading
+from gpulab.virtual_gpu.machine import checking, loading
+from gpulab.virtual_gpu.schema import constant
 from tests.translate.ways import Seen, without_it
 
 KERNEL = """
@@ -58,32 +60,40 @@ FIRST_SEED = int(os.environ.get("GPULAB_SEED", "0"))
 class Program:
     """Where each thread loads and stores: of `x` and `y` the elements, by access and thread.
 
-    calm: nothing is stored where others load, or store.
+    Args:
+        at: of each access the first thread's element, and how far the threads are apart: two loads, a store to `y`, one
+            to `x`.
+        step: of which threads one changes something in `x`, the others in `y`.
+        rounds: of loads, and how far the two are apart from round to round.
     """
 
-    def __init__(self, seed: int, loops: bool, calm: bool) -> None:
+    def __init__(self, at: list[tuple[int, int]], step: int, rounds: int = 1, apart: tuple[int, int] = (0, 0)) -> None:
+        self.at, self.step, self.rounds, self.apart = at, step, rounds, apart
+        self.size = max(SIZE, at[3][0] + 2 * THREADS.size + 16)
+        own = [first + stride * THREADS for first, stride in at]
+        sweep = np.arange(rounds)[:, None]
+        self.loads = np.concatenate([own[i] + sweep * apart[i] for i in range(2)])
+        others = THREADS % step != 0
+        self.stores = {"y": (own[2], others), "x": (own[3], ~others)}  # where, and whose store changes something
+
+    @staticmethod
+    def drawn(seed: int, loops: bool, calm: bool) -> Program:
+        """calm: nothing is stored where others load."""
         random = np.random.default_rng(seed)
         n = THREADS.size
-        self.rounds = int(random.choice([1, 3, 40])) if loops else 1
-        self.steps = [int(random.choice([0, 1, 1, 2, 64])) if loops else 0 for _ in range(2)]
-        self.step = int(random.choice([1, 2, 3, 1000]))  # of which threads one stores something else
+        rounds = int(random.choice([1, 3, 40])) if loops else 1
+        one, other = (int(random.choice([0, 1, 1, 2, 64])) if loops else 0 for _ in range(2))
+        step = int(random.choice([1, 2, 3, 1000]))
         room = SIZE - 64 * 40 if loops else SIZE
-        strides = random.choice([0, 1, 1, 1, 2], 2), random.choice([1, 1, 1, 2], 2)
-        self.at = []
-        for stride in map(int, itertools.chain(*strides)):
+        at = []
+        for stride in map(int, (*random.choice([0, 1, 1, 1, 2], 2), *random.choice([1, 1, 1, 2], 2))):
             far = room - stride * (n - 1) - 1
-            first = int(random.choice([0, 0, 1, 64, random.integers(far)]))
-            self.at.append((min(first, far), stride))
+            at.append((min(int(random.choice([0, 0, 1, 64, random.integers(far)])), far), stride))
         if calm:  # x is stored to behind all loads
-            ends = [first + stride * (n - 1) for first, stride in self.at[:2]]
-            reach = max(e + (self.rounds - 1) * step for e, step in zip(ends, self.steps, strict=True))
-            self.at[3] = (int(reach) // 16 * 16 + 16 + int(random.choice([0, 0, 3])), self.at[3][1])
-        self.size = int(max(SIZE, self.at[3][0] + 2 * n + 16))
-        own = [first + stride * THREADS for first, stride in self.at]
-        sweep = np.arange(self.rounds)[:, None]
-        self.loads = np.concatenate([own[i] + sweep * self.steps[i] for i in range(2)])
-        others = THREADS % self.step != 0
-        self.stores = {"y": (own[2], others), "x": (own[3], ~others)}  # where, and whose store changes something
+            ends = [first + stride * (n - 1) for first, stride in at[:2]]
+            reach = max(ends[0] + (rounds - 1) * one, ends[1] + (rounds - 1) * other)
+            at[3] = (reach // 16 * 16 + 16 + int(random.choice([0, 0, 3])), at[3][1])
+        return Program(at, step, rounds, (one, other))
 
     def races(self, wave: int) -> set[tuple[int, int]]:
         """The pairs of threads of all races."""
@@ -104,7 +114,7 @@ class Program:
         dtype = TYPES[type]
         self.x = gpulab.to_device(np.full(self.size, FIRST, dtype)) if x is None else x
         self.y = gpulab.to_device(np.full(SIZE, FIRST, dtype))
-        at = gpulab.to_device(np.array([*itertools.chain(*self.at), self.step, *self.steps], "int32"))
+        at = gpulab.to_device(np.array([*itertools.chain(*self.at), self.step, *self.apart], "int32"))
         with gpulab.checked():
             try:
                 kernel[BLOCKS, BLOCK](at, np.int32(self.rounds), self.x, self.y)
@@ -146,13 +156,61 @@ def test_a_race_is_found_where_two_accesses_conflict(
     with gpulab.using(f"virtual:{arch}"):
         kernel = compiled(type)[name]
         for seed in range(FIRST_SEED, FIRST_SEED + PROGRAMS):
-            program = Program(seed, name == "in_rounds", calm=False)
+            program = Program.drawn(seed, name == "in_rounds", calm=False)
             races, fault = program.races(wave), program.run(kernel, type)
             if fault is None:
                 assert not races, seed
             else:
                 assert fault.kind == "race", seed
                 assert pair_of(fault) in races, seed
+
+
+@ARCHITECTURES
+def test_a_wave_that_is_looked_at_twice_does_not_hide_what_another_read(
+    arch: str, wave: int, compiled: Callable[[str], gpulab.Module]
+) -> None:
+    """Each element is read by two waves before one of them changes it: what that one read itself is no race."""
+    program = Program([(64, 1), (1, 1), (1, 1), (1, 1)], 1000)
+    with gpulab.using(f"virtual:{arch}"):
+        kernel = compiled("int")["once"]
+        Program([(0, 1), (0, 1), (0, 1), (SIZE, 1)], 1).run(kernel, "int")  # now it is optimised
+        fault = program.run(kernel, "int")
+    assert fault is not None
+    assert pair_of(fault) == (937, 1000) == min(program.races(wave))
+
+
+@ARCHITECTURES
+def test_races_are_found_when_events_are_numbered_anew(
+    arch: str, wave: int, compiled: Callable[[str], gpulab.Module], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launch after others, in which there is room for a few stretches between switches of waves; it does not run out
+    in the workgroup that has the race."""
+    with gpulab.using(f"virtual:{arch}"):
+        kernel = compiled("int")["once"]
+        for _ in range(3):
+            assert Program([(0, 1), (0, 1), (0, 1), (SIZE, 1)], 1).run(kernel, "int") is None
+        monkeypatch.setattr(checking, "SEGMENTS", 12 if wave == 64 else 22)
+        program = Program([(64, 1), (1, 1), (1, 1), (1, 1)], 1000)
+        fault = program.run(kernel, "int")
+    assert fault is not None
+    assert pair_of(fault) in program.races(wave)
+
+
+def test_shadow_memory_has_nothing_from_the_future(
+    compiled: Callable[[str], gpulab.Module], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the next launch it is used for other memory, and what is later than an access seems to be its wave's own."""
+    checkers: list[checking.Checker] = []
+    prepare = checking.Checker.prepare
+    monkeypatch.setattr(
+        checking.Checker, "prepare", lambda self, *arguments: (checkers.append(self), prepare(self, *arguments))
+    )
+    with gpulab.using("virtual:gfx942"):
+        kernel = compiled("int")["once"]
+        Program([(0, 1), (1, 1), (0, 1), (SIZE, 1)], 1).run(kernel, "int")  # rows are taken apart
+        state = checkers[-1].state
+        words = np.frombuffer((ctypes.c_uint32 * (state.room_bytes // 4)).from_address(state.room), np.uint32)
+        assert words.max() >> constant("EVENT_SHIFT") == state.now
 
 
 @KERNELS
@@ -164,7 +222,7 @@ def test_the_last_writer_of_each_element_is_known(
     with gpulab.using(f"virtual:{arch}"):
         kernel = compiled(type)[name]
         for seed in range(FIRST_SEED, FIRST_SEED + 3):
-            program = Program(seed, name == "in_rounds", calm=True)
+            program = Program.drawn(seed, name == "in_rounds", calm=True)
             assert program.run(kernel, type) is None
             for array, (place, changes) in zip((program.y, program.x), program.stores.values(), strict=True):
                 expected = np.full(array.shape[0], -1)
@@ -182,7 +240,7 @@ def test_a_read_of_what_nobody_wrote_is_found(
         module = compiled("int")
         kernel, fill = module[name], module["fill"]
         for seed in range(FIRST_SEED, FIRST_SEED + PROGRAMS):
-            program = Program(seed, name == "in_rounds", calm=True)
+            program = Program.drawn(seed, name == "in_rounds", calm=True)
             x = gpulab.empty(program.size, "int32")
             random = np.random.default_rng(seed)
             last = int(program.loads.max())
@@ -207,7 +265,7 @@ def test_findings_are_those_of_the_ordinary_way(
     """To the last word but for addresses, and these kernels do go the quick way."""
 
     def findings(kernel: gpulab.Kernel) -> list[str]:
-        programs = [Program(seed, name == "in_rounds", calm=seed % 2 == 0) for seed in range(PROGRAMS)]
+        programs = [Program.drawn(seed, name == "in_rounds", calm=seed % 2 == 0) for seed in range(PROGRAMS)]
         return [re.sub(r"\b(0x\w+|\d{12,})\b", "", repr(program.run(kernel, "int"))) for program in programs]
 
     monkeypatch.setattr(loading, "QUICK_SECONDS", 0.0)

@@ -230,7 +230,7 @@ class Checker:
         state.crowded = launch.residents < min(launch.total, at_a_time)
         state.ordering, state.clocked = watched.ordering, watched.clocked
         state.wave_size, state.all_lanes = launch.wave_size, (1 << launch.wave_size) - 1
-        state.changes, state.round_changes, state.watching = 0, _NOWHERE, 0
+        state.changes, state.round_changes, state.watching, state.again = 0, _NOWHERE, 0, 0
         if state.release_count:
             ctypes.memset(self._releases, 0, ctypes.sizeof(self._releases))
         state.releases, state.release_room = ctypes.addressof(self._releases), _RELEASES

@@ -28,7 +28,7 @@ class Chunk:
     last: stores that are to be done in the end, when all is checked: type, value, place, alignment. None where each is
     done at once.
     told: takes each access and its part, where an observer is told of them in the end (telling.py).
-    changes: takes each store, and which lanes it is going to change memory in, a bit each, where a checker asks for that.
+    changes: takes each store, and which lanes are going to change memory, a bit each, where a checker wants to know.
     """
 
     gathers = False

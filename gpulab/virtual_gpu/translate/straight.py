@@ -67,7 +67,7 @@ class Straight(Sweeps):
     _ahead: str  # the block that is being emitted ahead of the loop
     _lost: int  # scalar registers whose values are not known any more, a bit each
     unit = 0  # lanes of a unit; 0: there is no such function
-    _telling: Telling | None = None  # of the waves that are being emitted, if this is for a profile
+    _telling: Telling | None = None  # of the waves that are being emitted, if this is for an observer
     _number: Value = ZERO  # of the wave among those
     _rooms_for_lanes = False  # whether there are places for the addresses of one wave's lanes
 

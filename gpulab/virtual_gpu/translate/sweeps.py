@@ -10,7 +10,8 @@ Nothing is written before all chunks are through. A chunk that comes to an acces
 the end of the wave's budget, out of step with the chunk before it, or whose lanes do not leave the loop together, gives
 all up: the loop is done as if this were not here. How often that was is noted, so that it is not tried all the time
 (`LONGEST`). In a profile the observer is told of all rounds when all chunks are through (telling.py), if lanes go up
-evenly; elsewhere an observed wave has an empty table of allocations, so it gives up at its first access.
+evenly, and in a checked launch the checker is asked (native/straight.c); elsewhere an observed wave has an empty table
+of allocations, so it gives up at its first access.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class Sweeps(Branching):
     _swept = 0  # instructions that were emitted so
     _exec_bits: Value  # of the chunk, as they stand in its iteration
     _scc_unknown: bool  # since then, in its iteration
-    _rounds: Rounds | None = None  # of a profile: what the loop that is being emitted tells of
+    _rounds: Rounds | None = None  # for observers: what the loop that is being emitted tells of
 
     def _sweep(self, block: int, mode: Mode, number: int) -> bool:
         """Emit the loop of a block so, ahead of its ordinary form, if that can be done; whether it was.
@@ -399,10 +400,8 @@ class Sweeps(Branching):
         last_at = e.let(f"getelementptr i8, ptr {place}, i64 4")
         left = e.let(f"load i32, ptr {place}")
         some, go = e.name("some"), e.name("sweep")
-        if full:
-            fits = e.let(f"icmp eq i64 {exec_mask}, {signed((1 << self.wave_size) - 1, 64)}")
-        else:
-            fits = e.let(f"icmp ne i64 {exec_mask}, 0")
+        wanted = f"eq i64 {exec_mask}, {signed((1 << self.wave_size) - 1, 64)}" if full else f"ne i64 {exec_mask}, 0"
+        fits: Value = e.let(f"icmp {wanted}")
         reads = any(isinstance(decoded.row, Memory) for decoded in loop.body)
         if self._rounds is not None:
             fits = self._rounds.may_tell(fits)

@@ -3,7 +3,8 @@
 Each wave leaves a row for each access (Told in schema.py), in the order in which the ordinary form tells of them, that
 of their numbers. Where it is certain how addresses go up from lane to lane (linear.py), a row has the first lane's and
 the step; else it says where all of them stand. The observer gets the rows when it is certain that the waves are through
-(native/tell.c): waves that cannot go on must not have told of anything.
+(native/tell.c): waves that cannot go on must not have told of anything. In a checked kernel it is the other way round:
+the checker gets a wave's rows before the wave stores, and may say no (native/straight.c).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ void check_start(Thread *thread, u8 *memory, u64 number, u32 through) {
   Launch *launch = thread->launch;
   Check *c = check_of(launch);
   u64 slot = slot_of(thread, memory);
-  CheckedGroup *g = through ? group_at(c, slot) : begin_group(c, slot, number, launch->waves);
+  CheckedGroup *g = through || c->again ? group_at(c, slot) : begin_group(c, slot, number, launch->waves);
   clear((u8 *)g + c->lds_at, 12 * c->lds_cells);
   clear((u8 *)g + c->scratch_at, (u64)launch->waves * launch->scratch_bytes * 8);
   if (c->steps)
@@ -39,6 +39,10 @@ static int is_told(const Check *c, const Launch *launch, const u32 *group) {
 }
 
 CheckedWave *enter(Thread *thread, Check *c, CheckedGroup *g, u32 index) {
+  if (c->again) { /* what was noted of it counts as its own */
+    c->again = 0;
+    return c->wave_state;
+  }
   if (c->now > MOST_EVENTS || c->segment_count >= c->segment_room) renumber(thread, c);
   if (c->group_state != g || c->my_group != g->number) c->own = (c->now + 1) << EVENT_SHIFT;
   c->group_state = g;
@@ -56,7 +60,7 @@ int check_straight(Thread *thread, u64 slot, u64 number, const u32 *group) {
   Launch *launch = thread->launch;
   Check *c = check_of(launch);
   if (c->watching || is_told(c, launch, group)) return 0;
-  c->told = 0;
+  c->told = c->again = 0;
   begin_group(c, slot, number, launch->waves);
   return 1;
 }

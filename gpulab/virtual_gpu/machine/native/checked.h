@@ -48,6 +48,15 @@ static inline u32 *lds_cells(Check *c, int which) {
   return (u32 *)((u8 *)c->group_state + c->lds_at) + (u64)which * c->lds_cells;
 }
 
+/* Where the shadow cells of an allocation are, and what the running wave knows. */
+static inline View view_of(const Check *c, const Region *r) {
+  return (View){
+    .write = c->write + r->cell, .read = c->read + r->cell, .other = c->other + r->cell,
+    .start = r->address, .size = r->size, .bits = (const u8 *)r->bits, .shift = (u32)c->shift,
+    .old = c->wave_state->seen, .began = c->group_state->start, .own = (u32)c->own,
+  };
+}
+
 static inline u64 slot_of(Thread *thread, const void *memory) {
   return (u64)((u8 *)memory - (u8 *)thread->memory) / thread->slot_bytes;
 }
@@ -97,20 +106,20 @@ static inline void use_cells(Check *c, Region *r, u64 first, u64 last) {
   if (r->form != FORM_CELLS) take_cells(c, r, first, last);
 }
 
-/* So many cells from one on, as many for each lane, are read, or written by lanes of which some change memory, if they are
-   whole rows. Not 0: they are not, or it needs a closer look; nothing is noted of what is written then. (rows.c) */
+/* So many cells from one on, as many for each lane, are read, or written by lanes of which some change memory, if they
+   are whole rows. Not 0: they are not, or it needs a closer look; nothing is noted of what is written then. (rows.c) */
 INTERNAL u32 read_rows(Check *c, Region *r, u64 cell, u64 cells, u32 each, u32 epoch);
 INTERNAL u32 write_rows(Check *c, Region *r, u64 cell, u64 cells, u32 each, u64 changed, u32 epoch);
 
 /* Eight lanes, or all lanes of a wave, that use consecutive elements of global memory: those of `active`, the first of
-   which would be at `address`, and is lane `first`. `changed`: lanes whose store changes memory. ~0: nothing is noted, and
-   it needs a closer look. (races.c) */
+   which would be at `address`, and is lane `first`. `changed`: lanes whose store changes memory. Not 0: nothing is noted,
+   and it needs a closer look. (races.c) */
 INTERNAL u32 global_range(Check *c, u32 access, u32 action, u32 bytes, u32 lanes, u32 first, u64 address, u64 active,
                           u64 changed);
 
-/* Plain reads of global memory by all lanes: the chunks of eight lanes that need a closer look, a bit each. And by so many
-   lanes (a multiple of LANES) of consecutive elements, in an allocation or LDS (0): not 0: it needs one. What needs none is
-   noted. (lanes.c) */
+/* Plain reads of global memory by all lanes: the chunks of eight lanes that need a closer look, a bit each. And by so
+   many lanes (a multiple of LANES) of consecutive elements, in an allocation or LDS (0): not 0: it needs one. What needs
+   none is noted. (lanes.c) */
 INTERNAL NOINLINE u32 read_lanes(Check *c, u32 access, u64 base, const u32 *low, const u32 *high);
 INTERNAL u32 read_consecutive(Check *c, Region *r, const View *v, u32 mine, u64 address, u32 bytes, u32 lanes,
                               u32 epoch);

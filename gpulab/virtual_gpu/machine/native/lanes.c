@@ -163,28 +163,16 @@ INLINE u32 lds_read(u32 width, Wave *wave, u32 access, u64 base, u64 exec,
   return left ? look(c, wave, access, base, exec, low, high, left) : 0;
 }
 
-/* Where the shadow cells of an access are to be looked for that begins at an address; 0: nowhere, or not here. */
-INLINE Region *view_of(Check *c, u32 access, u64 address, u32 least, View *v) {
-  Region *r = (Region *)c->regions + c->places[access];
-  if (address - r->address >= r->size) r = region_of(c, access, address);
-  if (!r || r->cell == ~0ull || r->size < least) return 0;
-  v->write = c->write + r->cell; v->read = c->read + r->cell; v->other = c->other + r->cell;
-  v->start = r->address; v->size = r->size;
-  v->bits = (const u8 *)r->bits; v->shift = (u32)c->shift;
-  v->old = c->wave_state->seen; v->unset = 0;
-  v->began = c->group_state->start; v->own = (u32)c->own;
-  return r;
-}
-
 /* Plain reads of global memory by all lanes: the chunks of eight lanes that need a closer look, a bit each. */
 INLINE u32 global_left(u32 width, Check *c, u32 access, u64 base, const u32 *low, const u32 *high) {
   const Role *role = c->roles + access;
   u32 size = (u32)c->wave_size, bytes = width ? width : role->bytes;
-  View v;
   if (high && !one_half(high, size)) return 255;
   u64 from = base + (high ? (u64)high[0] << 32 : 0);
-  Region *r = view_of(c, access, low[0] + from, LANES * bytes, &v);
-  if (!r) return 255;
+  Region *r = (Region *)c->regions + c->places[access];
+  if (low[0] + from - r->address >= r->size) r = region_of(c, access, low[0] + from);
+  if (!r || r->cell == ~0ull || r->size < LANES * bytes) return 255;
+  View v = view_of(c, r);
   if (width && v.bits) return read_lanes(c, access, base, low, high);
   if (width) { v.bits = 0; v.shift = 2; } /* known when this is compiled */
   const u32 *table = c->lanes + LANE_ROW * (width ? width / 4 : role->cells);

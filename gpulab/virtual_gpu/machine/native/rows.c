@@ -1,15 +1,17 @@
 /* Rows of shadow memory: neighbouring cells as one, where waves use them together.
 
-   What most kernels do with most of their memory is to read or write consecutive elements by consecutive lanes. All cells of
-   a row then have epochs of one event, and lanes that go up: each of the row's three epochs is that of its first cell. As
-   soon as a part of a row is used the row is taken apart; where that happens often, all rows of an allocation are.
+   What most kernels do with most of their memory is to read or write consecutive elements by consecutive lanes. All
+   cells of a row then have epochs of one event, and lanes that go up: each of the row's three epochs is that of its
+   first cell. As soon as a part of a row is used the row is taken apart; where that happens often, all rows of an
+   allocation are.
 
    gpulab_apart   all rows of a launch are taken apart: who reads the cells after it sees what they say */
 
 #include "checked.h"
 
-/* Instead of a row's last write: look at its cells. (No epoch: events end before.) */
-#define IN_CELLS (~0u)
+/* Instead of a row's last write: look at its cells. It is smaller than all epochs: the same memory is used for something
+   else in the next launch, where what is old means nothing. */
+enum { IN_CELLS = 1 };
 
 /* Rows that may be taken apart before all are: so many, and this part of them. */
 enum { FEW_ROWS = 64, PART = 8 };
@@ -86,26 +88,32 @@ u32 read_rows(Check *c, Region *r, u64 cell, u64 cells, u32 each, u32 epoch) {
   return one_of(bad);
 }
 
+/* Of four rows the lanes that change memory, from a mask of all; each row has so many lanes. */
+static inline Four parts_of(u64 changed, u32 lanes) {
+  u64 all = all_lanes(lanes);
+  return (Four){(u32)(changed & all), (u32)(changed >> lanes & all), (u32)(changed >> 2 * lanes & all),
+                (u32)(changed >> 3 * lanes & all)};
+}
+
 u32 write_rows(Check *c, Region *r, u64 cell, u64 cells, u32 each, u64 changed, u32 epoch) {
   if ((cell | cells) % ROW_CELLS || ROW_CELLS % each) return 1;
   u64 first = cell / ROW_CELLS, end = first + cells / ROW_CELLS;
   if (!are_rows(c, r, first, end, each)) return 1;
   u32 old = c->wave_state->seen, span = (u32)c->mine > old ? (u32)c->mine - old - 1 : 0;
   u32 lanes = ROW_CELLS / each;
-  u64 all = all_lanes(lanes);
+  u32 all = (u32)all_lanes(lanes);
   Four bad = {0}, epochs = (Four){0, 1, 2, 3} * lanes + epoch;
   for (u64 row = first, left = changed; row < end; row += 4) {
-    Four parts = {(u32)(left & all), (u32)(left >> lanes & all), (u32)(left >> 2 * lanes & all), (u32)(left >> 3 * lanes & all)};
+    Four parts = parts_of(left, lanes);
     Four its = NEXT_FOUR(row, end) & (Four)(parts != 0);
     Four w = of_four(c->row_write + row), read = of_four(c->row_read + row), other = of_four(c->row_other + row);
     Four found = (Four)(w - old - 1 < span) | (Four)(read - old - 1 < span) | (Four)(other - old - 1 < span);
-    bad |= its & (found | (Four)(parts != (u32)all));
+    bad |= its & (found | (Four)(parts != all));
     left = lanes < 16 ? left >> 4 * lanes : 0;
   }
   if (one_of(bad)) return 1;
   for (u64 row = first, left = changed; row < end; row += 4, epochs += 4 * lanes) {
-    Four parts = {(u32)(left & all), (u32)(left >> lanes & all), (u32)(left >> 2 * lanes & all), (u32)(left >> 3 * lanes & all)};
-    put_four(c->row_write + row, epochs, NEXT_FOUR(row, end) & (Four)(parts != 0));
+    put_four(c->row_write + row, epochs, NEXT_FOUR(row, end) & (Four)(parts_of(left, lanes) != 0));
     left = lanes < 16 ? left >> 4 * lanes : 0;
   }
   return 0;

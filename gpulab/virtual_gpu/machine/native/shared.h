@@ -854,7 +854,7 @@ PLACE_IS(ToldOf, access, 12);
 /* What a loop that each chunk of lanes has done by itself tells of. Behind it, for each access: its column in the
    log, and its number; in the order in which they are told of. */
 struct ToldLoop {
-  /* of the log: u64[most][columns][chunks], of a checked kernel [columns][chunks][most]: the first lane's address */
+  /* of the log: u64[most][columns][chunks] (checked: [columns][chunks][most]): the first lane's address */
   u32 columns;
   u32 accesses;
   u32 lanes; /* of a chunk */
@@ -1664,6 +1664,7 @@ struct Check {
   u64 release_floor;
   u64 mine; /* of the wave that runs: the first epoch of its segment */
   u64 own; /* since then no other workgroup has run */
+  u64 again; /* the wave whose accesses came last is to make all of them once more, in the ordinary way */
   CheckedWave *wave_state;
   CheckedGroup *group_state;
   u64 me; /* number of the wave in its workgroup, of the workgroup */
@@ -1679,7 +1680,7 @@ struct Check {
   /* the faults of the workgroup with the lowest number that has one, one for each instruction and kind */
   Found found[16];
 };
-SIZE_IS(Check, 4048);
+SIZE_IS(Check, 4056);
 PLACE_IS(Check, now, 0);
 PLACE_IS(Check, launch_start, 8);
 PLACE_IS(Check, regions, 16);
@@ -1723,19 +1724,20 @@ PLACE_IS(Check, release_count, 328);
 PLACE_IS(Check, release_floor, 336);
 PLACE_IS(Check, mine, 344);
 PLACE_IS(Check, own, 352);
-PLACE_IS(Check, wave_state, 360);
-PLACE_IS(Check, group_state, 368);
-PLACE_IS(Check, me, 376);
-PLACE_IS(Check, my_group, 384);
-PLACE_IS(Check, in_lds, 392);
-PLACE_IS(Check, chained, 400);
-PLACE_IS(Check, told, 408);
-PLACE_IS(Check, all_lanes, 416);
-PLACE_IS(Check, wave_size, 424);
-PLACE_IS(Check, lds, 432);
-PLACE_IS(Check, pending, 504);
-PLACE_IS(Check, found_count, 712);
-PLACE_IS(Check, found, 720);
+PLACE_IS(Check, again, 360);
+PLACE_IS(Check, wave_state, 368);
+PLACE_IS(Check, group_state, 376);
+PLACE_IS(Check, me, 384);
+PLACE_IS(Check, my_group, 392);
+PLACE_IS(Check, in_lds, 400);
+PLACE_IS(Check, chained, 408);
+PLACE_IS(Check, told, 416);
+PLACE_IS(Check, all_lanes, 424);
+PLACE_IS(Check, wave_size, 432);
+PLACE_IS(Check, lds, 440);
+PLACE_IS(Check, pending, 512);
+PLACE_IS(Check, found_count, 720);
+PLACE_IS(Check, found, 728);
 
 /* What was released at an address. */
 struct Release {

@@ -9,26 +9,24 @@
 
 #include "checked.h"
 
-/* Where the shadow cells of an access are. */
+/* Where the shadow cells of an access are. `region`: 0: in LDS. */
 typedef struct { Check *c; Region *region; View view; u32 mine, width; } Place;
 
-/* Gives where an access of global memory goes that begins at an address; 0: there are no cells, and nothing is wrong. 1: they
-   are there. 2: it needs a closer look. */
-static int find_cells(Check *c, u32 access, u64 address, Place *p) {
+enum { NO_CELLS, CELLS, UNCLEAR };
+
+/* Gives where an access of global memory goes that begins at an address. NO_CELLS: there are none, and nothing is
+   wrong. UNCLEAR: it needs a closer look. */
+static inline u32 find_cells(Check *c, u32 access, u64 address, Place *p) {
   const Role *role = c->roles + access;
   Region *r = p->region = region_of(c, access, address);
+  if (!r) return NO_CELLS;
+  if (r->cell == ~0ull) return r->bits ? UNCLEAR : NO_CELLS;
   p->c = c; p->mine = (u32)c->mine; p->width = role->width;
-  if (!r) return 0;
-  if (r->cell == ~0ull) return r->bits ? 2 : 0;
-  View *v = &p->view;
-  v->write = c->write + r->cell; v->read = c->read + r->cell; v->other = c->other + r->cell;
-  v->start = r->address; v->size = r->size; v->bits = (const u8 *)r->bits; v->shift = (u32)c->shift;
-  v->old = c->wave_state->seen; v->unset = 0;
-  v->began = c->group_state->start; v->own = (u32)c->own;
-  return r->size < role->bytes ? 2 : 1;
+  p->view = view_of(c, r);
+  return r->size < role->bytes ? UNCLEAR : CELLS;
 }
 
-static void cells_in_lds(Check *c, u32 access, Place *p) {
+static inline void cells_in_lds(Check *c, u32 access, Place *p) {
   p->c = c; p->region = 0; p->mine = (u32)c->mine; p->width = c->roles[access].width;
   p->view = c->lds;
 }
@@ -55,8 +53,8 @@ static inline u32 read_one(const Place *p, u64 address, u32 epoch) {
 /* A scalar load, or one by all lanes of the same element. */
 static u32 ask_one(Check *c, u32 access, u64 address, u32 lane) {
   Place p;
-  int there = find_cells(c, access, address, &p);
-  return there == 1 ? read_one(&p, address, ((u32)c->now << EVENT_SHIFT) + lane) : (u32)there;
+  u32 there = find_cells(c, access, address, &p);
+  return there == CELLS ? read_one(&p, address, ((u32)c->now << EVENT_SHIFT) + lane) : there;
 }
 
 /* Stores of lanes whose addresses are known: chunk by chunk, which must not overlap. */
@@ -78,7 +76,8 @@ static u32 ask_stores(Check *c, u32 access, u32 bytes, u64 changed, const u32 *l
   return 0;
 }
 
-/* One access of all lanes, the first of which is at an address. LANES_APART: that is where all addresses stand. 0: yes. */
+/* One access of all lanes, the first of which is at an address. LANES_APART: that is where all addresses stand. 0: yes.
+*/
 static u32 may_go_on(Check *c, u32 access, const Access *a, u64 address, i32 step, u64 changed) {
   const Role *role = c->roles + access;
   u32 size = (u32)c->wave_size, low[64], high[64];
@@ -90,8 +89,8 @@ static u32 may_go_on(Check *c, u32 access, const Access *a, u64 address, i32 ste
   if (step == (i32)a->bytes) {
     if (a->action != READ) return global_range(c, access, WRITE, a->bytes, size, 0, address, c->all_lanes, changed);
     Place p;
-    int there = find_cells(c, access, address, &p);
-    if (there != 1) return (u32)there;
+    u32 there = find_cells(c, access, address, &p);
+    if (there != CELLS) return there;
     return read_consecutive(c, p.region, &p.view, p.mine, address, a->bytes, size, (u32)c->now << EVENT_SHIFT);
   }
   const u32 *l = (const u32 *)address, *h = l + size;
@@ -115,7 +114,10 @@ u32 gpulab_ask(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, c
   for (u64 i = 0; i < count; i++) {
     i32 step = of[i].step == LANES_APART ? (i32)told[i].step : of[i].step;
     u32 access = of[i].access;
-    if (may_go_on(c, access, launch->accesses + access, told[i].address, step, told[i].changed)) return 1;
+    if (may_go_on(c, access, launch->accesses + access, told[i].address, step, told[i].changed)) {
+      c->again = 1;
+      return 1;
+    }
   }
   return 0;
 }
@@ -147,7 +149,7 @@ static u32 ask_chunk(Place *p, u32 access, const u64 *log, u64 times, i32 step, 
   int whole = active == all_lanes(lanes), cell = bytes == 1u << p->view.shift;
   for (u64 k = 0; k < times; k++, epoch += next) {
     u64 address = log[k];
-    if (p->region && address - p->view.start >= p->view.size && find_cells(c, access, address, p) != 1) return 1;
+    if (p->region && address - p->view.start >= p->view.size && find_cells(c, access, address, p) != CELLS) return 1;
     if (step == 0) {
       if (cell && k + LANES <= times && is_run(log + k, p->view.shift) && read_run(p, address, epoch + lane, next)) {
         k += LANES - 1; epoch += next * (LANES - 1);
@@ -158,7 +160,7 @@ static u32 ask_chunk(Place *p, u32 access, const u64 *log, u64 times, i32 step, 
       for (u64 left = active; left; left &= left - 1) {
         u32 one = (u32)__builtin_ctzll(left);
         u64 its = address + (u64)((i64)step * one);
-        if (p->region && its - p->view.start >= p->view.size && find_cells(c, access, its, p) != 1) return 1;
+        if (p->region && its - p->view.start >= p->view.size && find_cells(c, access, its, p) != CELLS) return 1;
         if (read_one(p, its, epoch + one)) return 1;
       }
     }
@@ -178,9 +180,7 @@ u32 gpulab_ask_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *
   const u32 *order = (const u32 *)(loop + 1);
   u32 lanes = loop->lanes, chunks = launch->wave_size / lanes, count = loop->accesses;
   if (c->now + times * count > MOST_EVENTS) return 1;
-  for (u32 i = 0; i < count; i++) {
-    if (c->roles[order[2 * i + 1]].flags & ROLE_ATOMIC) return 1;
-  }
+  for (u32 i = 0; i < count; i++) if (c->roles[order[2 * i + 1]].flags & ROLE_ATOMIC) return 1;
   u16 *to = c->log + c->now + 1;
   for (u64 k = 0; k < times; k++, to += count)
     for (u32 i = 0; i < count; i++) to[i] = (u16)order[2 * i + 1];
@@ -199,9 +199,9 @@ u32 gpulab_ask_loop(Wave *wave, u64 exec, u64 times, const u64 *log, const i32 *
       Place p;
       if (space == SPACE_LDS) cells_in_lds(c, access, &p);
       else {
-        int there = find_cells(c, access, *first, &p);
-        if (there == 0) { continue; }
-        if (there != 1) return 1;
+        u32 there = find_cells(c, access, *first, &p);
+        if (there == NO_CELLS) continue;
+        if (there == UNCLEAR) return 1;
       }
       if (ask_chunk(&p, access, first, times, step, lanes, scalar ? 63 : n * lanes, active, count)) return 1;
     }
