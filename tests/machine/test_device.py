@@ -340,7 +340,7 @@ def test_short_workgroups_are_run_so_many_between_two_looks_for_ctrl_c(blocks, c
 @pytest.mark.parametrize(("arch", "threads", "waves"), [("gfx942", 256, 4), ("gfx1100", 96, 3), ("gfx1100", 1024, 32)])
 def test_where_a_checked_launch_keeps_what(arch, threads, waves):
     """Of a workgroup: its own state and its waves', shadow cells of LDS (three of 4 bytes), masks of 8 bytes for each
-    byte of scratch. Of memory: three shadow cells of each granule, from the ninth on, each allocation's apart."""
+    byte of scratch. Of memory: three shadow cells of each granule, by rows of sixteen, each allocation's apart."""
     target = VirtualDevice(architectures.get(arch), arena(), 0)
     out = zeros(64)
     kernel = target.load(program(arch)).kernels["globals"]
@@ -356,14 +356,16 @@ def test_where_a_checked_launch_keeps_what(arch, threads, waves):
     assert (state.shift, state.lds_shift) == (2, 2)
     apart = state.read - state.write
     assert state.other - state.read == apart
-    kept = target._checks()._kept[0].tolist()
-    rows = [kept[at : at + 4] for at in range(0, len(kept), 4)]
-    assert state.region_count == len(rows) == len(target.arena.allocations())
-    looked_at = [row for row in rows if row[2] != (1 << 64) - 1]
-    assert looked_at[0][2] == 8
-    for (_, size, cell, _), (_, _, following, _) in itertools.pairwise(looked_at):
-        assert following == cell + (-(-size // 4) + 15) // 8 * 8
-    last = looked_at[-1]
-    assert apart == 4 * (last[2] + (-(-last[1] // 4) + 15) // 8 * 8 + 64)
+    rows = apart // 16  # for 16 cells one word
+    assert (state.row_write, state.row_read - state.row_write) == (state.other + apart, rows)
+    assert state.row_other - state.row_read == rows
+    kept = target._checks()._kept[0]
+    assert state.region_count == len(kept) == len(target.arena.allocations())
+    looked_at = [region for region in kept if region.cell != (1 << 64) - 1]
+    assert looked_at[0].cell == 16
+    for one, following in itertools.pairwise(looked_at):
+        assert following.cell % 16 == 0
+        assert 8 <= following.cell - one.cell - -(-one.size // 4) < 64  # whole vectors may be looked at
+    assert apart >= 4 * (looked_at[-1].cell + looked_at[-1].size // 4 + 64)
     assert (state.room, state.room_bytes % 32) == (state.write, 0)
-    assert state.room_bytes >= 3 * apart
+    assert state.room_bytes >= 3 * (apart + rows)
