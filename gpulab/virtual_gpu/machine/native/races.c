@@ -194,7 +194,7 @@ INLINE int write_cells(Check *c, u32 *write, u32 *read, u32 *other, u32 n, const
   for (u32 i = 0; i < n; i += 8) {
     Full w = *(const Cells *)(write + i), renew = cells_of(changed, lanes + i);
     if (unset) renew |= (Full)(w <= all_of(unset)) & cells_of(active, lanes + i);
-    *(Cells *)(write + i) = (w & ~renew) | ((*(const Cells *)(lanes + i) + all_of(epoch)) & renew);
+    if (any(renew)) *(Cells *)(write + i) = (w & ~renew) | ((*(const Cells *)(lanes + i) + all_of(epoch)) & renew);
   }
   return 0;
 }

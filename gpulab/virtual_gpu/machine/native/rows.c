@@ -50,10 +50,11 @@ void take_cells(Check *c, Region *r, u64 first, u64 last) {
 typedef u32 FourRows __attribute__((vector_size(16), aligned(4), may_alias));
 #define NEXT_FOUR(row, end) ((Four)((Four){0, 1, 2, 3} < (Four){0} + (u32)((end) - (row))))
 static inline Four of_four(const u32 *rows) { return *(const FourRows *)rows; }
+static inline u32 one_of(Four v) { return __builtin_reduce_or((Four)(v != 0)) != 0; }
 static inline void put_four(u32 *rows, Four v, Four which) {
+  if (!one_of(which)) return; /* a store under a mask of none is slow where a page was never written */
   *(FourRows *)rows = (*(const FourRows *)rows & ~which) | (v & which);
 }
-static inline u32 one_of(Four v) { return __builtin_reduce_or((Four)(v != 0)) != 0; }
 
 /* Whether they are kept as rows, from `row` to `end`, of as many cells for each lane. */
 static inline int are_rows(Check *c, Region *r, u64 row, u64 end, u32 each) {

@@ -114,7 +114,7 @@ u32 gpulab_ask(Wave *wave, u64 number, u64 waves, u64 count, const Told *told, c
   for (u64 i = 0; i < count; i++) {
     i32 step = of[i].step == LANES_APART ? (i32)told[i].step : of[i].step;
     u32 access = of[i].access;
-    if (may_go_on(c, access, launch->accesses + access, told[i].address, step, told[i].changed)) {
+    if (may_go_on(c, access, launch->accesses + access, told[i].address, step, told[i].changed & c->all_lanes)) {
       c->again = 1;
       return 1;
     }
@@ -145,25 +145,27 @@ static u32 ask_chunk(Place *p, u32 access, const u64 *log, u64 times, i32 step, 
                      u32 events) {
   Check *c = p->c;
   u32 epoch = ((u32)(c->now + 1) << EVENT_SHIFT) + first, bytes = c->roles[access].bytes, next = events << EVENT_SHIFT;
-  u32 lane = (u32)__builtin_ctzll(active);
   int whole = active == all_lanes(lanes), cell = bytes == 1u << p->view.shift;
   for (u64 k = 0; k < times; k++, epoch += next) {
     u64 address = log[k];
     if (p->region && address - p->view.start >= p->view.size && find_cells(c, access, address, p) != CELLS) return 1;
-    if (step == 0) {
-      if (cell && k + LANES <= times && is_run(log + k, p->view.shift) && read_run(p, address, epoch + lane, next)) {
-        k += LANES - 1; epoch += next * (LANES - 1);
-      } else if (read_one(p, address, epoch + lane)) return 1;
-    } else if (step == (i32)bytes && whole) {
+    if (step == (i32)bytes && whole) {
       if (read_consecutive(c, p->region, &p->view, p->mine, address, bytes, lanes, epoch)) return 1;
-    } else {
-      for (u64 left = active; left; left &= left - 1) {
-        u32 one = (u32)__builtin_ctzll(left);
-        u64 its = address + (u64)((i64)step * one);
+      continue;
+    }
+    /* Lane by lane, of a run of rounds all at once. */
+    u32 rounds = cell && k + LANES <= times && is_run(log + k, p->view.shift) ? LANES : 1;
+    for (u64 left = step ? active : active & -active; left; left &= left - 1) {
+      u32 one = (u32)__builtin_ctzll(left);
+      u64 its = address + (u64)((i64)step * one);
+      if (rounds == LANES && read_run(p, its, epoch + one, next)) continue;
+      for (u32 i = 0; i < rounds; i++, its += bytes) {
         if (p->region && its - p->view.start >= p->view.size && find_cells(c, access, its, p) != CELLS) return 1;
-        if (read_one(p, its, epoch + one)) return 1;
+        if (read_one(p, its, epoch + one + i * next)) return 1;
       }
     }
+    k += rounds - 1;
+    epoch += (rounds - 1) * next;
   }
   return 0;
 }
