@@ -54,8 +54,7 @@ def observed(
     flows, _ = sample.replay(*once, (1.0,) * 4, in_sample, 0, seen.grid)
     shares = sharing.shares(levels, seen, flows)
     apart = 128 * sum(flow.first for flow in flows) > a.vector_cache.bytes * x * y * z
-    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
-    memory_channels = min(int(channels), MOST_CHANNELS)
+    memory_channels = min(a.l2_channels, MOST_CHANNELS)
     flows, spread = sample.replay(*once, shares, in_sample, memory_channels, seen.grid, apart)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
@@ -113,14 +112,13 @@ def _what_each_costs(
     """
     fabric_scale, dram_scale = scales
     total = max(work.workgroups, 1)
-    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
     # The busiest unit gets as much of what all share as its workgroups are of all.
     busiest = workgroups_on_unit(a, work)
     active = total / busiest
     rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / (-(-total // a.xcds) / busiest)
     clock = a.clock_mhz * 1e6
     costs: dict[int, unit.Cost] = {}
-    turns = max(min(atomic_lines, channels), 1.0)
+    turns = max(min(atomic_lines, a.l2_channels), 1.0)
     rates: dict[int, Mapping[str, float]] = {}
     for access, _, row, cost in rows:
         reads = row.get("l2_read_bytes", 0.0) if access.action == "load" else 0.0
