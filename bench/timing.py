@@ -424,7 +424,7 @@ BLOCKS = {
 }
 BOARDS = {"gfx90a": "MI210", "gfx1030": "RX 6900 XT"}
 # What is not in the model and matters for some of these (docs/timing.md).
-REPLACED = ("laplace_sum_2", "laplace_sum_4", "laplace_sum_8", "laplace_deep_8")
+REPLACED = ("laplace_sum_4", "laplace_deep_8", "laplace_bounds_16")
 L1_LIMITED = ("wide_y_2",)
 
 

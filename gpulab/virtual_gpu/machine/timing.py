@@ -398,7 +398,29 @@ class BlockCosts:
         for block in blocks:
             self._count(block)
         self.nest = unit.nest(len(blocks), loops)
+        self._behind = self._after_waits(loops)
         self._streamed = frozenset(index for index, each in decoded.items() if streams(each.instruction))
+
+    def _after_waits(self, loops: Mapping[int, frozenset[int]]) -> frozenset[int]:
+        """The instructions that access memory after a wait for loads before them, in the order of the program or in the
+        next turn of a loop."""
+        found: set[int] = set()
+
+        def goes_on(blocks: Sequence[int], waits: bool) -> bool:
+            for index in (index for number in blocks for index in self._blocks[number]):
+                decoded = self._decoded[index]
+                if isinstance(decoded.row, Control):
+                    waits |= any(counter == "vm" for counter, _ in waited(decoded.instruction, decoded.row))
+                elif kind(decoded).startswith("vmem"):
+                    if waits:
+                        found.add(index)
+                    waits = False
+            return waits
+
+        goes_on(range(len(self._blocks)), False)
+        for inside in loops.values():
+            goes_on(sorted(inside), goes_on(sorted(inside), False))
+        return frozenset(found)
 
     def _count(self, block: Sequence[int]) -> None:
         counts: dict[str, int] = {}
@@ -556,7 +578,9 @@ class BlockCosts:
             path += self.path[number] * count
         done = Work(workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, issued, matrix, path, cu_mode=cu_mode)
         executions = [float(executed[self.block_of[access.instruction]]) for access in seen.accesses]
-        traffic, costs, rates = observed(self.architecture, done, seen, executions, footprint, self._streamed)
+        traffic, costs, rates = observed(
+            self.architecture, done, seen, executions, footprint, self._streamed, self._behind
+        )
         ops = self.ops()
         program = UnitProgram(
             ops, self.nest, tuple(count / (workgroups * waves) for count in executed),

@@ -33,6 +33,7 @@ def observed(
     executions: Sequence[float],
     footprint: float | None = None,
     streamed: Collection[int] = (),
+    behind: Collection[int] = (),
 ) -> tuple[Traffic, dict[int, unit.Cost], list[Mapping[str, float]]]:
     """The traffic of a launch by its sample, what one execution of each memory instruction costs, and what one of each
     access does in the caches.
@@ -44,6 +45,7 @@ def observed(
         footprint: bytes of all allocations that the launch used, if known: where they fit into a cache, no more than
             that is read through it, though a sample of workgroups, each with data that all share, suggests more.
         streamed: instructions whose data is the first to leave L2 again.
+        behind: those that come after a wait for earlier accesses (waiting.py).
     """
     a = architecture
     total = max(work.workgroups, 1)
@@ -55,7 +57,7 @@ def observed(
     shares = sharing.shares(levels, seen, flows)
     apart = 128 * sum(flow.first for flow in flows) > a.vector_cache.bytes * x * y * z
     memory_channels = min(a.l2_channels, MOST_CHANNELS)
-    flows, spread = sample.replay(*once, shares, in_sample, memory_channels, seen.grid, apart)
+    flows, spread = sample.replay(*once, shares, in_sample, memory_channels, seen.grid, apart, behind)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
     if any(size for _, size in where):
