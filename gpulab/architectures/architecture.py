@@ -162,13 +162,15 @@ class Architecture:
     branch_clocks: int = 16  # of one wave, until its next instruction
     barrier_clocks: int = 16  # beside the waiting
     workgroup_start_clocks: int = 150  # from a free place to the first instruction
-    workgroups_per_clock: float = 0.5  # that the dispatcher of one die starts
+    workgroups_per_clock: float = 0.5  # that the dispatcher of one die starts, waves apart
+    wave_dispatch_clocks: float = 0.0  # that it takes beside for each wave of a workgroup
     waves_per_clock: float = 1.0  # that one shader engine starts
     l1_bytes_per_clock: int = 64  # that a vector L1 gives for contiguous accesses
     l1_pair_bytes_per_clock: int = 0  # the same for loads of 8 bytes a lane; 0: as others
     l1_scattered_clocks: float = 2.0  # for each 64-byte block of other accesses
     l1_lane_clocks: float = 1.0  # for each of their lanes, at most
     l1_fill_bytes_per_clock: int = 64  # from L2 into one vector L1
+    l2_channel_bytes_per_clock: int = 0  # of l2_cache.bytes_per_clock, from each of its channels; 0: a line
     l2_efficiency: float = 0.6  # measured share of the L2's peak
     last_level_bandwidth: float = 0.0  # measured, bytes a second
     memory_efficiency: float = 0.82  # measured share of memory_bandwidth in a copy
@@ -180,6 +182,12 @@ class Architecture:
         if not self.features <= set(FEATURES):
             unknown = ", ".join(sorted(self.features - set(FEATURES)))
             raise ValueError(f"{self.name} states features that FEATURES does not explain: {unknown}")
+
+    @property
+    def l2_channels(self) -> int:
+        """Channels of all L2 caches."""
+        each = self.l2_channel_bytes_per_clock or self.l2_cache.line_bytes
+        return self.l2_cache.bytes_per_clock // each * self.xcds
 
     def has(self, feature: str) -> bool:
         """Whether it states a feature of `FEATURES`.

@@ -87,7 +87,11 @@ ARCHITECTURE = Architecture(
     scalar_issue_clocks=4,
     flops_per_clock_per_cu={"fp64": 32, "fp32": 128, "fp32 unpacked": 128, "fp16": 256},
     image_support=False,
-    # Timing (docs/timing.md): as measured on the MI210 (gfx90a).
+    # Timing (docs/timing.md): as measured on the MI210 (gfx90a). 64-bit integers take two passes (LLVM, SISchedule.td).
+    # 32-bit multiplies run at half the rate (carlushuang/gcnasm, measure_ips_bench, MI50; LLVM has a quarter).
+    wide_issue_clocks=8,
+    multiply_issue_clocks=8,
+    l2_channel_bytes_per_clock=64,
     l2_efficiency=0.73,
     memory_efficiency=0.83,
     mfma_halved=False,

@@ -1,11 +1,11 @@
 """AMD Instinct MI100 (CDNA 1, gfx908): `ARCHITECTURE`.
 
 Sources: ROCm documentation "GPU hardware specifications" and "AMD Instinct MI100 microarchitecture" (compute units,
-caches, peaks, memory, eight shader engines of 15); clinfo of one in CLRX/CLRX-mirror, issue 34 (chip, clock); AMD
-CDNA white paper (32 slices of L2 of 128 bytes a clock); LLVM AMDGPUBaseInfo.cpp (256 registers in steps of 4, 10
-waves a SIMD, accumulation VGPRs in a file of their own). Taken from the MI250X (gfx90a): latencies in clocks, shares
-of peaks, the set of counters.
-Not checked against their sources: total memory, the rate of L2.
+caches, peaks, memory, eight shader engines of 15); clinfo of one in CLRX/CLRX-mirror, issue 34 (chip, clock); ROCm
+documentation "L2 cache (TCC)" (32 channels) and Omniperf's formulas for gfx908 (64 bytes a clock from each); LLVM
+AMDGPUBaseInfo.cpp (256 registers in steps of 4, 10 waves a SIMD, accumulation VGPRs in a file of their own). Taken from
+the MI250X (gfx90a): latencies in clocks, the share of memory's peak, the set of counters.
+Not checked against its source: total memory.
 """
 
 from gpulab.architectures.architecture import Architecture, Cache
@@ -74,7 +74,7 @@ ARCHITECTURE = Architecture(
     scalar_cache=Cache(16 * KIB, 64, 0, "3 CUs", 40, latency_clocks=48),
     instruction_cache=Cache(32 * KIB, 64, 0, "3 CUs", 40),
     shader_array_cache=None,
-    l2_cache=Cache(8 * MIB, 128, 16, "device", 1, bytes_per_clock=4096, latency_clocks=302),
+    l2_cache=Cache(8 * MIB, 128, 16, "device", 1, bytes_per_clock=2048, latency_clocks=302),
     last_level_cache=None,
     clock_mhz=1502,
     wall_clock_khz=25_000,
@@ -97,10 +97,14 @@ ARCHITECTURE = Architecture(
         "matrix int8": 1024,
     },
     image_support=False,
-    # Timing (docs/timing.md): as measured on the MI210 (gfx90a); loads of 8 bytes a lane from L1 at 5.6 TB/s, others at
-    # 10.3 TB/s (te42kyfo/gpu-benches, gpu-cache, MI100).
+    # Timing (docs/timing.md): as measured on the MI210 (gfx90a), but for what follows. Loads of 8 bytes a lane from L1
+    # at 5.6 TB/s, others at 10.3 TB/s; L2 at 2.72 of 3.08 TB/s (te42kyfo/gpu-benches, gpu-cache and gpu-l2-cache,
+    # MI100). 64-bit integers take two passes (LLVM, SISchedule.td); multiplies as on the Radeon VII (gfx906).
+    wide_issue_clocks=8,
+    multiply_issue_clocks=8,
     l1_pair_bytes_per_clock=32,
-    l2_efficiency=0.73,
+    l2_channel_bytes_per_clock=64,
+    l2_efficiency=0.88,
     memory_efficiency=0.83,
     mfma_halved=False,
 )

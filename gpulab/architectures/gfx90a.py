@@ -97,6 +97,10 @@ ARCHITECTURE = Architecture(
     image_support=False,
     # Timing (docs/timing.md): L2 5.1 of 6.96 TB/s, copies 1,360 of 1,638 GB/s, loads of 8 bytes a lane from L1 at
     # 5.36 TB/s, others at 10.6 TB/s (te42kyfo/gpu-benches on an MI210).
+    # The dispatcher: 828 million workgroups of a wave a second (gpu-small-kernels), 480 million of four waves (ROCm
+    # blogs, "Seismic stencil codes", parts 1 and 3), 186 million of 16 at least (gpu-stream, init).
+    workgroups_per_clock=0.63,
+    wave_dispatch_clocks=0.47,
     l1_pair_bytes_per_clock=32,
     l2_efficiency=0.73,
     memory_efficiency=0.83,

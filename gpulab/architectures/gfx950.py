@@ -100,9 +100,10 @@ ARCHITECTURE = Architecture(
         "matrix fp4": 16384,
     },
     image_support=False,
-    # Timing (docs/timing.md): shares of the peak as measured on the MI300X.
+    # Timing (docs/timing.md): L2 at 34.5 of 39.3 TB/s (rocm-amdgpu-bench, MI355X); the other shares of the peak as
+    # measured on the MI300X.
     l1_bytes_per_clock=128,
-    l2_efficiency=0.45,
+    l2_efficiency=0.88,
     last_level_bandwidth=11.9e12,
     memory_efficiency=0.82,
     mfma_f64_passes=16,

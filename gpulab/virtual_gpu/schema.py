@@ -146,6 +146,7 @@ CONSTANTS: dict[str, tuple[int, str]] = {
     "STEP_REGISTERS": (512, "vector registers that a Step has a bit for: v0.. and a0.. behind them"),
     "STEP_SCALARS": (192, "scalar registers that a Step has a bit for"),
     "TEXEL_SIZES": (5, "texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap"),
+    "KIND_BITS": (8, "of what a recorded access does (KIND_); more is said of it above them"),
     "SPREAD_TURNS": (128, "of a workgroup that are looked at for the channels that they ask"),
     "CHANNEL_LINES": (2, "lines of 128 bytes one behind the other that lie in one memory channel"),
     "UNEVEN": (10, "workgroups of which one did more than the average and this part of it differ"),
@@ -730,6 +731,7 @@ LINE = _structure(
     """
     u64 key
     u32 stamp, in_array, in_l2, site, fetched, dirty, counted, asked
+    u64 late: when the workgroup used it last, in 65536ths of its life
     u8[16] users: of all: the last workgroup + 1 that used it, of those on each die or shader array
     """,
 )
@@ -765,16 +767,17 @@ REPLAY = _structure(
     """
     u64 log: all logs, one behind the other
     u64 used: as in Recording
-    u64 kinds: u32 per access: KIND_
+    u64 kinds: u32 per access: KIND_, and in bit KIND_BITS whether it comes after a wait for earlier ones
     u64 flows: SiteFlow per access
     u64 warm: the same for the second half of the logs that do not reach to their wave's end
     u64 table: Line[mask + 1]
     u64 tags: u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on
-    u64 cursors: u32[2 * waves]
+    u64 cursors: u32[3 * waves]
     u64 turns: u32[array_sets + l2_sets]: requests so far of each set
     u64 asked: u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row
     u64 crowds: Crowd[SPREAD_TURNS]: result
     u64 reuse: u32[2][accesses][2][offsets + 1]: result (note_use): of all; of second halves of logs that were cut
+    u64 shifts: i64, the same shape: how much later in its life than the one before it uses them, in 65536ths, in all
     u32[3] size, grid
     u32 accesses, offsets
     u32 stride: how many dies or shader arrays workgroups go round

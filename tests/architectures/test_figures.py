@@ -184,7 +184,8 @@ LINES = {
 
 #: Bytes a clock of L2 (of one XCD): channels of 128 bytes. CDNA white papers: 32 slices of MI100 and of an MI250X's
 #: die, 16 channels of an XCD.
-L2_RATES = {"gfx908": 32 * 128, "gfx90a": 32 * 128, "gfx942": 16 * 128, "gfx950": 16 * 128}
+#: Channels by bytes a clock: ROCm, "L2 cache (TCC)"; Omniperf, L2 of gfx908; microarchitecture pages.
+L2_RATES = {"gfx908": 32 * 64, "gfx90a": 32 * 128, "gfx942": 16 * 128, "gfx950": 16 * 128}
 
 XCDS = {"gfx942": 8, "gfx950": 8}
 """MI300 and MI350 microarchitecture pages; the others are one die to a program."""
@@ -316,6 +317,7 @@ def test_lines_and_ways(a: Architecture) -> None:
     assert a.scalar_cache.line_bytes == 64  # GCN 3 ISA guide, "Scalar memory": lines of 64 bytes, ever since
     if a.name in L2_RATES:
         assert a.l2_cache.bytes_per_clock == L2_RATES[a.name]
+        assert a.l2_channels == {"gfx942": 128, "gfx950": 128}.get(a.name, 32)
 
 
 @each
@@ -356,8 +358,9 @@ def test_issue(a: Architecture) -> None:
     """LLVM, SISchedule.td; "CDNA 3" guide: a wave of 64 on 16 lanes takes 4 clocks, "RDNA 3": one of 32 takes one."""
     old = a.name in GCN_AND_CDNA
     assert (a.vector_issue_clocks, a.scalar_issue_clocks, a.wave_cycle_clocks) == ((4, 4, 4) if old else (1, 1, 1))
-    assert (a.vector_latency_clocks, a.wide_issue_clocks) == ((4, 4) if old else (5, 2))
-    assert (a.transcendental_issue_clocks, a.multiply_issue_clocks) == ((16, 4) if old else (4, 4))
+    two_passes = a.name in ("gfx906", "gfx908")
+    assert (a.vector_latency_clocks, a.wide_issue_clocks) == ((4, 8 if two_passes else 4) if old else (5, 2))
+    assert (a.transcendental_issue_clocks, a.multiply_issue_clocks) == ((16, 8 if two_passes else 4) if old else (4, 4))
     assert a.separate_transcendental_unit == (not old)
     assert a.double_issue_clocks == {"gfx906": 16, "gfx908": 8}.get(a.name, 4 if old else 16 if a.major < 12 else 32)
     assert (a.barrier_clocks, a.branch_clocks, a.atomic_clocks) == ((16, 16, 4) if old else (8, 8, 4))
@@ -373,7 +376,8 @@ def test_what_was_measured(a: Architecture) -> None:
     assert a.vector_cache.latency_clocks == (116 if new else 124 if old else 73)
     assert a.l2_cache.latency_clocks == (287 if new else 302 if old else 210)
     assert a.shader_array_cache is None or a.shader_array_cache.latency_clocks == 110
-    assert (a.launch_latency_us, a.workgroups_per_clock) == ((1.5, 0.5) if old else (2.9, 1.1))
+    one, each = (0.63, 0.47) if a.name == "gfx90a" else (0.5 if old else 1.1, 0.0)
+    assert (a.launch_latency_us, a.workgroups_per_clock, a.wave_dispatch_clocks) == (1.5 if old else 2.9, one, each)
     # ROCm/legacy-rocm-build, issue 6409: microseconds for each of 512 launches, in a stream and in a graph
     plain, in_a_graph = {
         "gfx1201": (2.567, 2.147), "gfx1200": (2.567, 2.147), "gfx1151": (1.837, 1.752),
@@ -384,7 +388,7 @@ def test_what_was_measured(a: Architecture) -> None:
     assert a.l1_pair_bytes_per_clock == (32 if a.name in ("gfx908", "gfx90a") else 0)
     assert (a.l1_lane_clocks, a.l1_scattered_clocks) == ((1.0, 2.0) if old else (2.0, 1.0))
     assert a.vector_cache.bytes_per_clock == (128 if new or a.major > 10 else 64)
-    assert a.l2_efficiency == (0.45 if new else 0.73 if old else 0.88)
+    assert a.l2_efficiency == {"gfx942": 0.45, "gfx906": 0.73, "gfx90a": 0.73}.get(a.name, 0.88)
     like_gfx1030 = a.major in (10, 12)
     assert a.memory_efficiency == (0.82 if new else 0.83 if old else 0.89 if like_gfx1030 else 0.87)
     if old:

@@ -163,12 +163,14 @@ def recorded(groups, accesses, size=None, banked=None, cut=()):
     )  # fmt: skip
 
 
-def replayed(groups, accesses, arch="gfx942", shares=(1, 1, 1, 1), executions=None, grid=None, apart=False, **more):
+def replayed(
+    groups, accesses, arch="gfx942", shares=(1, 1, 1, 1), executions=None, grid=None, apart=False, behind=(), **more
+):
     known = [Observed(n, 0, space, action, 4) for n, (space, action) in enumerate(accesses)]
     a = architectures.get(arch)
     return sample.replay(
         a, recorded(groups, len(accesses), **more), known, len(groups[0]), shares, executions or [0] * len(accesses),
-        grid=grid, apart=apart,
+        grid=grid, apart=apart, behind=behind,
     )[0]  # fmt: skip
 
 
@@ -330,23 +332,45 @@ def test_who_used_a_line_before():
     the middle count; on eight dies the one before on the same die is eight before."""
     groups = [[[(0, 64, [(g, ALL)]), (1, 64, [(g + 3, ALL)]), (2, 64, [(90, ALL)])]] for g in range(9)]
     flows = replayed(groups, [LOAD] * 3, grid=(64, 1, 1))
-    assert [flow.earlier[0] for flow in flows] == [(((3, 0, 0), 1.0),), (), (((1, 0, 0), 1.0),)]
-    assert [flow.earlier[1] for flow in flows] == [(), (), (((8, 0, 0), 1.0),)]
+    assert [flow.earlier[0] for flow in flows] == [(((3, 0, 0), 1.0, 0.0),), (), (((1, 0, 0), 1.0, 0.0),)]
+    assert [flow.earlier[1] for flow in flows] == [(), (), (((8, 0, 0), 1.0, 0.0),)]
     # Of a sample of all workgroups all count: six of nine have one three before them.
     flows = replayed(groups, [LOAD] * 3)
-    assert flows[0].earlier[0] == (((3, 0, 0), 6 / 9),)
+    assert flows[0].earlier[0] == (((3, 0, 0), 6 / 9, 0.0),)
     # Three by three: the line of the one to the right in the row above is that of the one before in launch order.
     groups = [[[(0, 64, [(x + y, ALL)])]] for y in range(3) for x in range(3)]
     flow = replayed(groups, [LOAD], size=(3, 3, 1), grid=(10, 10, 1))[0]
-    assert flow.earlier[0] == (((-1, 1, 0), 1.0),)
+    assert flow.earlier[0] == (((-1, 1, 0), 1.0, 0.0),)
 
 
 def test_who_used_a_line_before_in_what_comes_after_a_log():
     """The first line is shared by all, the second by nobody; what comes after the logs' ends is like the second."""
     groups = [[[(0, 64, [(0, ALL)]), (0, 64, [(100 + g, ALL)])]] for g in range(9)]
     flow = replayed(groups, [LOAD], grid=(64, 1, 1), executions=[9 * 10], cut=(0,))[0]
-    ((offset, part),) = flow.earlier[0]
+    ((offset, part, _),) = flow.earlier[0]
     assert (offset, part) == ((1, 0, 0), pytest.approx(1 / 10))
+
+
+def test_when_in_their_lives_workgroups_use_a_line():
+    """Each uses a line, waits, and uses that of the one before it: at half of its life, and that one at its beginning.
+    Where ten run at a time, five more begin in between than one. Without a wait both are used at once."""
+    groups = [[[(0, 64, [(g + 1, ALL)]), (1, 64, [(g, ALL)])]] for g in range(9)]
+    flow = replayed(groups, [LOAD] * 2, grid=(64, 1, 1), behind=(1,))[1]
+    assert flow.earlier[0] == (((1, 0, 0), 1.0, 0.5),)
+    around = sharing.Around(residents=10, stride=1, room=0, most=1000)
+    assert [around.gap(1, later) for later in (0.5, 0, -0.5)] == [6, 1, 4]
+    assert replayed(groups, [LOAD] * 2, grid=(64, 1, 1))[1].earlier[0] == (((1, 0, 0), 1.0, 0.0),)
+
+
+def test_who_stays_in_step():
+    """Those of which all lines are used by others that run at the same time; else those that begin together."""
+    around = sharing.Around(residents=10, stride=1, room=0, most=1000)
+    near, far = [(1.0, 1.0, 0.0)], [(20.0, 1.0, 0.0)]
+    assert sharing._in_step(around, [8, 8], [near, near], [0, 0], [None, None]) == 1
+    assert sharing._in_step(around, [8, 8], [near, far], [0, 0], [None, None]) == 0.01
+    assert sharing._in_step(around, [8, 8], [near, []], [0, 1], [None, None]) == 0.01
+    # 16 lines in all, of which each uses 8: every other one uses the same.
+    assert sharing._in_step(around, [8, 8], [near, []], [0, 1], [None, sharing.Spread(8, 16, True)]) == 1
 
 
 def test_how_long_a_level_keeps_a_line():

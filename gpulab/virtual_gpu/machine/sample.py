@@ -12,7 +12,7 @@ import bisect
 import ctypes
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from gpulab.architectures.architecture import Architecture, Cache
@@ -27,10 +27,12 @@ _LOG_CUT = schema.constant("LOG_CUT")
 
 
 class Earlier(NamedTuple):
-    """Of the lines that a workgroup uses for the first time, the part that the one so far before it used last."""
+    """Of the lines that a workgroup uses for the first time, the part that the one so far before it used last. later:
+    how much later in its life than that one in its own, on average."""
 
     offset: tuple[int, int, int]
     part: float
+    later: float = 0.0
 
 
 class Flow(NamedTuple):
@@ -144,7 +146,7 @@ class Channels(NamedTuple):
 def replay(
     architecture: Architecture, recorded: Recorded, accesses: Sequence[Observed], waves: int, shares: Sequence[float],
     executions: Sequence[float], channels: int = 0, grid: tuple[int, int, int] | None = None,
-    apart: bool = False,
+    apart: bool = False, behind: Collection[int] = (),
 ) -> tuple[list[Flow], Channels]:  # fmt: skip
     """The flow of each access: what was recorded of it, and what is expected of the executions after the ends of logs;
     and how what was asked of the memory lies on so many channels.
@@ -156,18 +158,22 @@ def replay(
         grid: of the launch; None: the sample is all of it.
         apart: a workgroup uses so many lines that what it does is spread over the time of the others that run with it.
             Else a share of the first cache has at least as many lines as one of its sets.
+        behind: instructions that access memory after a wait for earlier accesses (waiting.py).
     """
     on_cu, on_array, on_die, on_device = shares
     a = architecture
-    count = len(accesses)
+    count, kind_bits = len(accesses), schema.constant("KIND_BITS")
     size = recorded.size
     offsets = size[2] * (2 * size[1] - 1) * (2 * size[0] - 1)
     reuse = (ctypes.c_uint32 * (2 * max(count, 1) * 2 * (offsets + 1)))()
+    shifts = (ctypes.c_int64 * len(reuse))()
     banked = struct.unpack(f"={len(recorded.banked) // 8}Q", recorded.banked)
     crowds: list[Crowd] = []
     flows, warm = (SiteFlowStruct * max(count, 1))(), (SiteFlowStruct * max(count, 1))()
     if recorded.log:
-        kinds = (ctypes.c_uint32 * count)(*(_kind(access) for access in accesses))
+        kinds = (ctypes.c_uint32 * count)(
+            *(_kind(access) | (access.instruction in behind) << kind_bits for access in accesses)
+        )
         words = len(recorded.log) // 4
         mask = max(1 << (2 * words).bit_length(), 64) - 1
         table = (ctypes.c_uint8 * (schema.layout(schema.LINE).bytes * (mask + 1)))()
@@ -179,7 +185,7 @@ def replay(
             ways = max(min(ways, int(own_lines / sets)), 1)
         cus = min(a.cus_per_unit, 2)
         tags = (ctypes.c_uint64 * (cus * sets * ways))()
-        cursors = (ctypes.c_uint32 * (2 * waves))()
+        cursors = (ctypes.c_uint32 * (3 * waves))()
 
         def share(level: Cache | None, residents: float) -> tuple[int, int]:
             """(sets, ways) of a workgroup's share, as many sets as a power of two allows."""
@@ -200,6 +206,7 @@ def replay(
             _address(recorded.log), _address(recorded.used), ctypes.addressof(kinds), ctypes.addressof(flows),
             ctypes.addressof(warm), ctypes.addressof(table), ctypes.addressof(tags), ctypes.addressof(cursors),
             ctypes.addressof(turns), ctypes.addressof(asked), ctypes.addressof(seen), ctypes.addressof(reuse),
+            ctypes.addressof(shifts),
             size, grid or size, count, offsets, strides(a),
             mask, waves, cus, sets, ways, cache.line_bytes.bit_length() - 1,
             *in_array, *in_l2, last_lines, max(int(a.scalar_cache.bytes / 64 / max(on_cu, 1.0)), 16), channels,
@@ -222,11 +229,10 @@ def replay(
         own = {name: getattr(flow, name) + more * getattr(later, name) for name in Flow._fields[:16]}
         earlier = []
         for near in (0, 1):
-            all_of_it, warm_ones = (
-                reuse[at : at + offsets + 1]
-                for at in (((half * count + number) * 2 + near) * (offsets + 1) for half in (0, 1))
-            )
-            earlier.append(_earlier(size, all_of_it, warm_ones, more))
+            at, warm_at = (((half * count + number) * 2 + near) * (offsets + 1) for half in (0, 1))
+            own_part = slice(at, at + offsets + 1)
+            warm_ones = reuse[warm_at : warm_at + offsets + 1]
+            earlier.append(_earlier(size, reuse[own_part], warm_ones, more, shifts[own_part]))
         found.append(
             Flow(
                 **own, line=flow.line, lds_executed=executed, lds_lanes=lanes, lds_cycles=cycles, sharing=(x, y, z),
@@ -242,7 +248,7 @@ def strides(a: Architecture) -> int:
 
 
 def _earlier(
-    size: Sequence[int], all_of_it: Sequence[int], warm: Sequence[int], more: float
+    size: Sequence[int], all_of_it: Sequence[int], warm: Sequence[int], more: float, shifts: Sequence[int]
 ) -> tuple[Earlier, ...]:  # fmt: skip
     lines = all_of_it[-1] + more * warm[-1]
     found = []
@@ -250,7 +256,8 @@ def _earlier(
         if counted:
             rest, x = divmod(at, 2 * size[0] - 1)
             z, y = divmod(rest, 2 * size[1] - 1)
-            found.append(Earlier((x - size[0] + 1, y - size[1] + 1, z), (counted + more * later) / lines))
+            part, shift = (counted + more * later) / lines, shifts[at] / counted / 65536
+            found.append(Earlier((x - size[0] + 1, y - size[1] + 1, z), part, shift))
     return tuple(found)
 
 

@@ -27,6 +27,11 @@ class Around(NamedTuple):
         """How likely two workgroups so far apart run at the same time: as many begin together as fit."""
         return 1.0 if self.residents >= self.most else max(1 - apart / self.residents, 0.0)
 
+    def gap(self, apart: float, later: float) -> float:
+        """From the use of a line by one workgroup to that by another so far behind it, so much later in its life: how
+        many begin in that time."""
+        return abs(apart + later * self.residents)
+
     def members(self, count: float, grid: tuple[int, int, int]) -> tuple[list[float], list[float]]:
         """How many of `count` workgroups lie along x, y and z, and how far apart they are there."""
         members, apart, below = [], [], 1  # workgroups of the grid from one to the next in this direction
@@ -163,7 +168,7 @@ def shares(levels: Levels, seen: Seen, flows: Sequence[Flow]) -> list[float]:
     for level in levels.beyond:
         own = 1.0
         if fetched:
-            parts = (1 - sum(part * level.together(apart) for apart, part in _before(level, seen, f)) for f in flows)
+            parts = (1 - sum(part * level.together(apart) for apart, part, _ in _before(level, seen, f)) for f in flows)
             own = sum(flow.first * part for flow, part in zip(flows, parts, strict=True)) / fetched
         found.append(max(level.residents * own, 1.0))
     return found
@@ -190,67 +195,94 @@ def _in_line(seen: Seen, flow: Flow, earlier: Sequence[Earlier]) -> Sequence[Ear
     return [nearest._replace(part=part), *(one._replace(part=one.part * left) for one in earlier if one is not nearest)]
 
 
-def _before(level: Around, seen: Seen, flow: Flow) -> list[tuple[float, float]]:
-    """(workgroups of the level from one to the next that uses a line, the part of a workgroup's lines that has one)."""
+Before = list[tuple[float, float, float]]
+"""Workgroups from one use to the next, a part of the lines, by how much later in its life a workgroup uses them."""
+
+
+def _before(level: Around, seen: Seen, flow: Flow) -> Before:
+    """(workgroups of the level from one to the next that uses a line, the part of a workgroup's lines that has one, by
+    how much later in its life it does so)."""
     grid, size = seen.grid, seen.recorded.size
     found = []
-    for offset, part in _in_line(seen, flow, flow.earlier[level.stride > 1]):
+    for offset, part, later in _in_line(seen, flow, flow.earlier[level.stride > 1]):
         x, y, z = offset
         apart = (x + grid[0] * (y + grid[1] * z)) / level.stride
         for along, whole, inside in zip(offset, grid, size, strict=True):
             if inside < whole:  # at the grid's edge nobody is before
                 part *= max(1 - abs(along) / whole, 0.0)
-        found.append((apart, part))
-    rest, below = 1 - sum(part for _, part in found), 1
+        found.append((apart, part, later))
+    rest, below = 1 - sum(part for _, part, _ in found), 1
     for direction, (whole, inside) in enumerate(zip(grid, size, strict=True)):
         step = level.stride // math.gcd(below, level.stride)  # to the next on the same die
         if inside <= step < whole:  # farther than the sample has
             part = min(flow.shared(direction, step) * (1 - step / whole), rest)
-            found.append((step * below / level.stride, part))
+            found.append((step * below / level.stride, part, 0.0))
             rest -= part
         below *= whole
     return sorted(found)
 
 
+FOLLOWS = 0.9
+"""Workgroups of which so many lines were used by one before them that runs at the same time find what they need in the
+caches, and come up to it: they stay in step. Others do not."""
+
+
+def _in_step(
+    level: Around, lines: Sequence[float], before: Sequence[Before], unknown: Sequence[float],
+    spread: Sequence[Spread | None],
+) -> float:  # fmt: skip
+    """The part of a level's workgroups that do the same things at the same time: those that only follow, or else those
+    that begin together, the first ones. Each of the others begins when one before it ends. lines: of each access."""
+    followed = 0.0
+    for own, parts, rest, among in zip(lines, before, unknown, spread, strict=True):
+        followed += own * sum(part for apart, part, _ in parts if apart < level.residents)
+        if among is not None and among.repeated and among.lines < level.residents * among.each:
+            followed += own * rest
+    return 1.0 if followed > FOLLOWS * sum(lines) else min(level.residents / level.most, 1.0)
+
+
 def shared(level: Around, use: Use, number: int, a: Architecture) -> list[Shared]:
     """What workgroups of a level share, of each access. number: 0: a shader array's cache, 1: L2, 2: the last level."""
-    seen = use.seen
-    before = [_before(level, seen, flow) for flow in use.flows]
-    unknown = [max(1 - sum(part for _, part in parts), 0.0) for parts in before]
+    before = [_before(level, use.seen, flow) for flow in use.flows]
+    unknown = [max(1 - sum(part for _, part, _ in parts), 0.0) for parts in before]
+    lines = [flow.first * each for flow, each in zip(use.flows, use.each, strict=True)]
     places: dict[tuple[int, int], float] = {}
+    for own, rest, place in zip(lines, unknown, use.where, strict=True):
+        places[place] = places.get(place, 0.0) + own * rest
+    spread = {
+        place: Spread(each, place[1] / 128, bool(place[1]) and each * level.most > place[1] / 128)
+        for place, each in places.items()
+        if each
+    }
+    in_step = _in_step(level, lines, before, unknown, [spread.get(place) for place in use.where])
+    if in_step == 1:
+        before = [[(apart, part, 0.0) for apart, part, _ in parts] for parts in before]
     used: list[tuple[float, float]] = []
     always = 0.0
-    for flow, each, place, parts, rest, streamed in zip(
-        use.flows, use.each, use.where, before, unknown, use.streamed, strict=True
-    ):
-        lines = flow.first * each
-        places[place] = places.get(place, 0.0) + lines * rest
+    for flow, each, own, parts, streamed in zip(use.flows, use.each, lines, before, use.streamed, strict=True):
         if streamed and number < 2:
             continue
-        used += [(apart, lines * part) for apart, part in parts]
+        used += [(level.gap(apart, later), own * part) for apart, part, later in parts]
         if number:
             always += flow.sectors * each / 4
-    spread = {
-        place: Spread(lines, place[1] / 128, bool(place[1]) and lines * level.most > place[1] / 128)
-        for place, lines in places.items()
-        if lines
-    }
     ways = (a.shader_array_cache, a.l2_cache, a.last_level_cache)[number]
     kept = Kept(tuple(sorted(used)), tuple(spread.values()), always, level.room / 128, (ways.ways if ways else 0) or 16)
     again = {place: kept.again(each, level.most) for place, each in spread.items()}
-    stays = {apart: kept.stays(apart) for parts in before for apart, _ in parts}
+    stays = {gap: kept.stays(gap) for gap in {level.gap(each[0], each[2]) for parts in before for each in parts}}
     stays_on = kept.stays(level.residents) if level.residents < level.most else 0.0
     found = []
     for parts, rest, place in zip(before, unknown, use.where, strict=True):
         found_again = rest * again.get(place, 0.0)
-        now = stayed = 0.0
-        for apart, part in parts:
-            same = level.together(apart) if number else 0.0
-            now += part * same
-            stayed += part * (1 - same) * stays[apart]
+        now = stayed = merged = 0.0
+        for apart, part, later in parts:
+            same = part * level.together(apart) if number else 0.0
+            there = stays[level.gap(apart, later)]
+            now += same * (in_step + (1 - in_step) * there)
+            merged += same
+            stayed += (part - same) * there
         # If those that use a line reach back to before those that run now, it may be there since then.
-        known = sum(part for _, part in parts)
-        steps = level.residents * known / sum(part * apart for apart, part in parts) if known else 0.0
-        waited = 1 - stayed - found_again - now * stays_on * known**steps
-        found.append(Shared(1 - now - stayed - found_again, waited, 1 - now))
+        known = sum(part for _, part, _ in parts)
+        steps = level.residents * known / sum(part * apart for apart, part, _ in parts) if known else 0.0
+        waited = 1 - stayed - found_again - merged * stays_on * known**steps
+        found.append(Shared(1 - now - stayed - found_again, waited, 1 - merged))
     return found

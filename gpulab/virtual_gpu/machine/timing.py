@@ -55,6 +55,11 @@ def issue_clocks(architecture: Architecture) -> dict[str, float]:
     }
 
 
+def dispatch_clocks(architecture: Architecture, waves: int) -> float:
+    """Clocks that the dispatcher of one die takes to start a workgroup of so many waves."""
+    return 1 / architecture.workgroups_per_clock + waves * architecture.wave_dispatch_clocks
+
+
 def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) -> dict[str, float]:
     """Clocks for which each part of the device is busy with a launch, the busiest instance of it: no launch takes less.
     See docs/timing.md for each formula.
@@ -74,7 +79,6 @@ def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) ->
         unit_share, simd_share = heaviest, max(heaviest / simds, 1 / (total * waves))
 
     clocks = issue_clocks(a)
-    line = a.l2_cache.line_bytes
     parts: dict[str, float] = {}
     parts["VALU issue"] = simd_share * sum(issued.get(name, 0) * clock for name, clock in clocks.items())
     if a.separate_transcendental_unit:
@@ -96,8 +100,7 @@ def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) ->
         traffic.l2_read_bytes / l2 + (traffic.l2_writes + traffic.l2_atomics) * 64 / (l2 / 2)
     )
     if traffic.l2_atomics:
-        channels = a.l2_cache.bytes_per_clock / line * a.xcds
-        parts["atomics"] = traffic.l2_atomics * a.atomic_clocks / max(min(traffic.atomic_lines, channels), 1.0)
+        parts["atomics"] = traffic.l2_atomics * a.atomic_clocks / max(min(traffic.atomic_lines, a.l2_channels), 1.0)
     if a.last_level_cache is not None:
         moved = traffic.fabric_read_bytes + traffic.fabric_write_bytes
         parts["Infinity Cache bandwidth"] = moved / a.last_level_bandwidth * a.clock_mhz * 1e6
@@ -106,7 +109,7 @@ def busy_parts(architecture: Architecture, work: Work, heaviest: float = 0.0) ->
         / (a.memory_bandwidth * a.memory_efficiency)
         * (a.clock_mhz * 1e6)
     )
-    started = on_die / a.workgroups_per_clock
+    started = on_die * dispatch_clocks(a, waves)
     parts["workgroup dispatch"] = max(started, total * waves / (a.shader_engines * a.waves_per_clock))
     return parts
 
@@ -197,7 +200,7 @@ def _simulation(a: Architecture, work: Work, slots: int) -> unit.Simulation:
     units, simds = units_of(a, work)
     active = min(-(-work.workgroups // a.xcds), max(units // a.xcds, 1))
     interval = max(
-        active / a.workgroups_per_clock, active * a.xcds * work.waves / (a.shader_engines * a.waves_per_clock)
+        active * dispatch_clocks(a, work.waves), active * a.xcds * work.waves / (a.shader_engines * a.waves_per_clock)
     )
     shape = unit.Shape(
         waves=work.waves,
@@ -252,7 +255,7 @@ def _shared_out(
     shared = max(busy for part, busy in parts.items() if part.endswith("bandwidth") or part == "atomics")
     return balance.Device(
         a.xcds, max(units_of(a, work)[0] // a.xcds, 1), slots, own / amounts.heavy, run.shape.start,
-        1 / a.workgroups_per_clock, max(slots * own / max(full.clocks - run.shape.start, 1.0), 1.0),
+        dispatch_clocks(a, work.waves), max(slots * own / max(full.clocks - run.shape.start, 1.0), 1.0),
         max(amounts.alike * own / max(shared, 1.0), 1.0),
     )  # fmt: skip
 
@@ -260,7 +263,7 @@ def _shared_out(
 def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Placement:
     """Where and when the workgroups run, so that the last one ends when the modelled time is over.
 
-    Of a die's workgroups the k-th starts k / workgroups_per_clock after the first, as long as there is room; what
+    Of a die's workgroups the k-th starts k times `dispatch_clocks` after the first, as long as there is room; what
     remains of the time is shared equally by those that follow each other in one place. The model's part "workgroup
     dispatch" never is longer than the whole, so that something remains. Where workgroups differ, each has its place and
     times from how they are shared out (balance.py).
@@ -270,7 +273,7 @@ def placement(architecture: Architecture, work: Work, time: ModelledTime) -> Pla
     units, simds = units_of(a, work)
     on_die = -(-work.workgroups // a.xcds)
     per_die, places = max(units // a.xcds, 1), max(held.blocks, 1)
-    step = 1 / (a.workgroups_per_clock * time.clock_mhz)
+    step = dispatch_clocks(a, work.waves) / time.clock_mhz
     turns, last = divmod(on_die - 1, per_die * places)
     busy = time.us - time.overhead_us
     each = (busy - last * step) / (turns + 1)
@@ -395,7 +398,29 @@ class BlockCosts:
         for block in blocks:
             self._count(block)
         self.nest = unit.nest(len(blocks), loops)
+        self._behind = self._after_waits(loops)
         self._streamed = frozenset(index for index, each in decoded.items() if streams(each.instruction))
+
+    def _after_waits(self, loops: Mapping[int, frozenset[int]]) -> frozenset[int]:
+        """The instructions that access memory after a wait for loads before them, in the order of the program or in the
+        next turn of a loop."""
+        found: set[int] = set()
+
+        def goes_on(blocks: Sequence[int], waits: bool) -> bool:
+            for index in (index for number in blocks for index in self._blocks[number]):
+                decoded = self._decoded[index]
+                if isinstance(decoded.row, Control):
+                    waits |= any(counter == "vm" for counter, _ in waited(decoded.instruction, decoded.row))
+                elif kind(decoded).startswith("vmem"):
+                    if waits:
+                        found.add(index)
+                    waits = False
+            return waits
+
+        goes_on(range(len(self._blocks)), False)
+        for inside in loops.values():
+            goes_on(sorted(inside), goes_on(sorted(inside), False))
+        return frozenset(found)
 
     def _count(self, block: Sequence[int]) -> None:
         counts: dict[str, int] = {}
@@ -553,7 +578,9 @@ class BlockCosts:
             path += self.path[number] * count
         done = Work(workgroups, waves, threads, vgprs, agprs, sgprs, lds_bytes, issued, matrix, path, cu_mode=cu_mode)
         executions = [float(executed[self.block_of[access.instruction]]) for access in seen.accesses]
-        traffic, costs, rates = observed(self.architecture, done, seen, executions, footprint, self._streamed)
+        traffic, costs, rates = observed(
+            self.architecture, done, seen, executions, footprint, self._streamed, self._behind
+        )
         ops = self.ops()
         program = UnitProgram(
             ops, self.nest, tuple(count / (workgroups * waves) for count in executed),

@@ -33,6 +33,7 @@ def observed(
     executions: Sequence[float],
     footprint: float | None = None,
     streamed: Collection[int] = (),
+    behind: Collection[int] = (),
 ) -> tuple[Traffic, dict[int, unit.Cost], list[Mapping[str, float]]]:
     """The traffic of a launch by its sample, what one execution of each memory instruction costs, and what one of each
     access does in the caches.
@@ -44,6 +45,7 @@ def observed(
         footprint: bytes of all allocations that the launch used, if known: where they fit into a cache, no more than
             that is read through it, though a sample of workgroups, each with data that all share, suggests more.
         streamed: instructions whose data is the first to leave L2 again.
+        behind: those that come after a wait for earlier accesses (waiting.py).
     """
     a = architecture
     total = max(work.workgroups, 1)
@@ -54,9 +56,8 @@ def observed(
     flows, _ = sample.replay(*once, (1.0,) * 4, in_sample, 0, seen.grid)
     shares = sharing.shares(levels, seen, flows)
     apart = 128 * sum(flow.first for flow in flows) > a.vector_cache.bytes * x * y * z
-    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
-    memory_channels = min(int(channels), MOST_CHANNELS)
-    flows, spread = sample.replay(*once, shares, in_sample, memory_channels, seen.grid, apart)
+    memory_channels = min(a.l2_channels, MOST_CHANNELS)
+    flows, spread = sample.replay(*once, shares, in_sample, memory_channels, seen.grid, apart, behind)
     where = seen.allocations(flows)
     flows = _revisits(a, flows, executions, total, where, shares)
     if any(size for _, size in where):
@@ -113,14 +114,13 @@ def _what_each_costs(
     """
     fabric_scale, dram_scale = scales
     total = max(work.workgroups, 1)
-    channels = a.l2_cache.bytes_per_clock / a.l2_cache.line_bytes * a.xcds
     # The busiest unit gets as much of what all share as its workgroups are of all.
     busiest = workgroups_on_unit(a, work)
     active = total / busiest
     rate = a.l2_cache.bytes_per_clock * a.l2_efficiency / (-(-total // a.xcds) / busiest)
     clock = a.clock_mhz * 1e6
     costs: dict[int, unit.Cost] = {}
-    turns = max(min(atomic_lines, channels), 1.0)
+    turns = max(min(atomic_lines, a.l2_channels), 1.0)
     rates: dict[int, Mapping[str, float]] = {}
     for access, _, row, cost in rows:
         reads = row.get("l2_read_bytes", 0.0) if access.action == "load" else 0.0

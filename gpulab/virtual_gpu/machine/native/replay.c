@@ -90,6 +90,21 @@ static u32 most_turns(const Replay *r) {
   return most;
 }
 
+/* How many times a wave of a workgroup waits for what it asked for before it asks for more, the most of any; and once
+   more, at its end. 0: some log does not reach to its wave's end. */
+static u32 waits_of(const Replay *r, u32 g, const u32 *log) {
+  const u32 *used = (const u32 *)r->used + (u64)g * r->waves, *kinds = (const u32 *)r->kinds;
+  u32 most = 0;
+  for (u32 w = 0; w < r->waves; w++) {
+    const u32 *end = log + (used[w] & ~LOG_CUT);
+    u32 waits = 0;
+    if (used[w] & LOG_CUT) return 0;
+    for (; log < end; log += (*log & 255) + 1) waits += kinds[*log >> 16] >> KIND_BITS;
+    most = waits > most ? waits : most;
+  }
+  return most + 1;
+}
+
 /* A line that a workgroup asks for in a turn: of those who ask for the same one, the first counts. */
 static void ask(const Replay *r, Line *own, u32 group, u32 turn, u32 line) {
   u32 *asked = (u32 *)r->asked + turn * r->channels + line / CHANNEL_LINES % r->channels;
@@ -120,8 +135,8 @@ static inline u32 next_there(u32 below, u32 stride) {
 
 /* A line that a workgroup uses for the first time: how far before it the last one is that used it, of all, and of those
    on the same die or shader array. A place in `reuse` is an offset in z, y and x; the last one has all lines. Only
-   workgroups are counted that have others around them in the sample. */
-static void note_use(const Replay *r, u32 g, u32 line, u32 site, int warm) {
+   workgroups are counted that have others around them in the sample. `when` in its life, in 65536ths. */
+static void note_use(const Replay *r, u32 g, u32 line, u32 site, int warm, u64 when) {
   const u32 *size = r->size, *grid = r->grid;
   u32 groups = size[0] * size[1] * size[2], at[3] = {g % size[0], g / size[0] % size[1], g / size[0] / size[1]};
   u32 below[3] = {1 % r->stride, grid[0] % r->stride, (u32)((u64)grid[0] * grid[1] % r->stride)};
@@ -133,12 +148,15 @@ static void note_use(const Replay *r, u32 g, u32 line, u32 site, int warm) {
     for (u32 i = 0; i < r->stride && !near; i++) last = users[i] > last ? users[i] : last;
     for (u32 d = 0; d < 3; d++) judge &= judged(at[d], size[d], grid[d], near ? next_there(below[d], r->stride) : 1);
     for (int later = 0; judge && later <= warm; later++) {
-      u32 *found = (u32 *)r->reuse + (((u64)later * r->accesses + site) * 2 + near) * (r->offsets + 1);
+      u64 row = (((u64)later * r->accesses + site) * 2 + near) * (r->offsets + 1);
+      u32 *found = (u32 *)r->reuse + row;
       found[r->offsets]++;
       if (!last) continue;
       u32 other = last - 1, dx = at[0] + size[0] - 1 - other % size[0];
       u32 dy = at[1] + size[1] - 1 - other / size[0] % size[1], dz = at[2] - other / size[0] / size[1];
-      found[(dz * (2 * size[1] - 1) + dy) * (2 * size[0] - 1) + dx]++;
+      u32 at_offset = (dz * (2 * size[1] - 1) + dy) * (2 * size[0] - 1) + dx;
+      found[at_offset]++;
+      ((i64 *)r->shifts)[row + at_offset] += (i64)when - (i64)line_of(r, line_key(other, line), &there)->late;
     }
   }
   users[residue] = (u8)(g + 1);
@@ -148,7 +166,8 @@ enum { SCALAR_LINES = 1 << 30 }; /* lines of 64 bytes in the scalar cache: with 
 
 void gpulab_replay(Replay *r) {
   const u32 *log = (const u32 *)r->log, *used = (const u32 *)r->used, *kinds = (const u32 *)r->kinds;
-  u32 groups = r->size[0] * r->size[1] * r->size[2], *cursors = (u32 *)r->cursors, *ends = cursors + r->waves;
+  u32 groups = r->size[0] * r->size[1] * r->size[2], *cursors = (u32 *)r->cursors, *ends = cursors + r->waves,
+      *waits = ends + r->waves;
   u64 start = 0;
   u32 longest = 0, every = r->channels ? most_turns(r) / SPREAD_TURNS + 1 : 1;
   for (u32 g = 0; g < groups; g++) {
@@ -158,22 +177,25 @@ void gpulab_replay(Replay *r) {
     u64 begin = start;
     for (u32 w = 0; w < r->waves; w++) {
       cursors[w] = (u32)(start - begin);
+      waits[w] = 0;
       start += used[g * r->waves + w] & ~LOG_CUT;
       ends[w] = (u32)(start - begin);
       live += cursors[w] < ends[w];
     }
     const u32 *own = log + begin;
-    u32 turn = 2;
+    u32 turn = 2, all_waits = waits_of(r, g, own);
     for (; live; turn++) {
       u32 looked_at = (turn - 2) % every ? ~0u : (turn - 2) / every;
       for (u32 w = 0; w < r->waves; w++) { /* the waves of a workgroup take turns */
         if (cursors[w] >= ends[w]) continue;
         u32 whole = used[g * r->waves + w], length = whole & ~LOG_CUT;
-        u32 head = own[cursors[w]], n = head & 255, site = head >> 16, kind = kinds[site];
+        u32 head = own[cursors[w]], n = head & 255, site = head >> 16, kind = kinds[site] & ((1 << KIND_BITS) - 1);
         /* What goes on after the log's end is like its second half, when caches are warm. */
         int warm = (whole & LOG_CUT) && ends[w] - cursors[w] <= length / 2;
         const u32 *lines = own + cursors[w] + 1;
         SiteFlow delta = {0}, *f = &delta;
+        waits[w] += kinds[site] >> KIND_BITS;
+        u64 when = all_waits ? ((u64)waits[w] << 16) / all_waits : 0;
         if (n) f->line = lines[0] >> 4;
         f->executed++;
         f->lanes += head >> 8 & 255;
@@ -219,9 +241,10 @@ void gpulab_replay(Replay *r) {
             for (u32 d = 0; d < 3; at /= r->size[d], d++)
               for (u32 apart = 0; apart < 4; apart++) f->pairs[4 * d + apart] += at % r->size[d] >= 1u << apart;
             l->counted = warm ? 3 : 1;
-            note_use(r, g, line, site, warm != 0);
+            note_use(r, g, line, site, warm != 0, when);
           }
           if (kind != KIND_SCALAR && r->channels && looked_at < SPREAD_TURNS) ask(r, l, g, looked_at, line);
+          l->late = when;
           /* How many requests came since it was used: in its set of GL1 and of L2, and in all. */
           u32 distance = ++stamp - l->stamp, fetched = l->fetched, dirty = l->dirty, in_array = ~0u;
           u32 *turns = (u32 *)r->turns;

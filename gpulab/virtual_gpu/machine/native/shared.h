@@ -55,6 +55,7 @@ enum {
   STEP_REGISTERS = 512, /* vector registers that a Step has a bit for: v0.. and a0.. behind them */
   STEP_SCALARS = 192, /* scalar registers that a Step has a bit for */
   TEXEL_SIZES = 5, /* texels have 1, 2, 4, 8 or 16 bytes; an image access has a number for each and each tap */
+  KIND_BITS = 8, /* of what a recorded access does (KIND_); more is said of it above them */
   SPREAD_TURNS = 128, /* of a workgroup that are looked at for the channels that they ask */
   CHANNEL_LINES = 2, /* lines of 128 bytes one behind the other that lie in one memory channel */
   UNEVEN = 10, /* workgroups of which one did more than the average and this part of it differ */
@@ -1075,9 +1076,10 @@ struct Line {
   u32 dirty;
   u32 counted;
   u32 asked;
+  u64 late; /* when the workgroup used it last, in 65536ths of its life */
   u8 users[16]; /* of all: the last workgroup + 1 that used it, of those on each die or shader array */
 };
-SIZE_IS(Line, 56);
+SIZE_IS(Line, 64);
 PLACE_IS(Line, key, 0);
 PLACE_IS(Line, stamp, 8);
 PLACE_IS(Line, in_array, 12);
@@ -1087,7 +1089,8 @@ PLACE_IS(Line, fetched, 24);
 PLACE_IS(Line, dirty, 28);
 PLACE_IS(Line, counted, 32);
 PLACE_IS(Line, asked, 36);
-PLACE_IS(Line, users, 40);
+PLACE_IS(Line, late, 40);
+PLACE_IS(Line, users, 48);
 
 /* What the accesses of one instruction did in a replay of a sample. */
 struct SiteFlow {
@@ -1153,17 +1156,19 @@ PLACE_IS(Crowd, fair, 40);
 struct Replay {
   u64 log; /* all logs, one behind the other */
   u64 used; /* as in Recording */
-  u64 kinds; /* u32 per access: KIND_ */
+  u64 kinds; /* u32 per access: KIND_, and in bit KIND_BITS whether it comes after a wait for earlier ones */
   u64 flows; /* SiteFlow per access */
   u64 warm; /* the same for the second half of the logs that do not reach to their wave's end */
   u64 table; /* Line[mask + 1] */
   u64 tags; /* u64[cus][sets][ways], the last used first: line + 1, and the turn in which it came from bit 32 on */
-  u64 cursors; /* u32[2 * waves] */
+  u64 cursors; /* u32[3 * waves] */
   u64 turns; /* u32[array_sets + l2_sets]: requests so far of each set */
   /* u32[2][SPREAD_TURNS][channels]: lines asked of each memory channel in a turn, by one workgroup; by a row */
   u64 asked;
   u64 crowds; /* Crowd[SPREAD_TURNS]: result */
   u64 reuse; /* u32[2][accesses][2][offsets + 1]: result (note_use): of all; of second halves of logs that were cut */
+  /* i64, the same shape: how much later in its life than the one before it uses them, in 65536ths, in all */
+  u64 shifts;
   u32 size[3];
   u32 grid[3];
   u32 accesses;
@@ -1185,7 +1190,7 @@ struct Replay {
   u32 random; /* a line that comes into the first cache takes the place of any other */
   u32 replaced; /* so many did, so far */
 };
-SIZE_IS(Replay, 192);
+SIZE_IS(Replay, 200);
 PLACE_IS(Replay, log, 0);
 PLACE_IS(Replay, used, 8);
 PLACE_IS(Replay, kinds, 16);
@@ -1198,26 +1203,27 @@ PLACE_IS(Replay, turns, 64);
 PLACE_IS(Replay, asked, 72);
 PLACE_IS(Replay, crowds, 80);
 PLACE_IS(Replay, reuse, 88);
-PLACE_IS(Replay, size, 96);
-PLACE_IS(Replay, grid, 108);
-PLACE_IS(Replay, accesses, 120);
-PLACE_IS(Replay, offsets, 124);
-PLACE_IS(Replay, stride, 128);
-PLACE_IS(Replay, mask, 132);
-PLACE_IS(Replay, waves, 136);
-PLACE_IS(Replay, cus, 140);
-PLACE_IS(Replay, sets, 144);
-PLACE_IS(Replay, ways, 148);
-PLACE_IS(Replay, shift, 152);
-PLACE_IS(Replay, array_sets, 156);
-PLACE_IS(Replay, array_ways, 160);
-PLACE_IS(Replay, l2_sets, 164);
-PLACE_IS(Replay, l2_ways, 168);
-PLACE_IS(Replay, last_lines, 172);
-PLACE_IS(Replay, scalar_lines, 176);
-PLACE_IS(Replay, channels, 180);
-PLACE_IS(Replay, random, 184);
-PLACE_IS(Replay, replaced, 188);
+PLACE_IS(Replay, shifts, 96);
+PLACE_IS(Replay, size, 104);
+PLACE_IS(Replay, grid, 116);
+PLACE_IS(Replay, accesses, 128);
+PLACE_IS(Replay, offsets, 132);
+PLACE_IS(Replay, stride, 136);
+PLACE_IS(Replay, mask, 140);
+PLACE_IS(Replay, waves, 144);
+PLACE_IS(Replay, cus, 148);
+PLACE_IS(Replay, sets, 152);
+PLACE_IS(Replay, ways, 156);
+PLACE_IS(Replay, shift, 160);
+PLACE_IS(Replay, array_sets, 164);
+PLACE_IS(Replay, array_ways, 168);
+PLACE_IS(Replay, l2_sets, 172);
+PLACE_IS(Replay, l2_ways, 176);
+PLACE_IS(Replay, last_lines, 180);
+PLACE_IS(Replay, scalar_lines, 184);
+PLACE_IS(Replay, channels, 188);
+PLACE_IS(Replay, random, 192);
+PLACE_IS(Replay, replaced, 196);
 
 /* An instruction as the simulation of a unit (unit.c) sees it. Times are in 64ths of a clock. */
 struct Op {
