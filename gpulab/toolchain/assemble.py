@@ -170,6 +170,9 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def fail(name: str, outcome: compiler.Outcome, found: tuple[Diagnostic, ...]) -> None:
     """Raise the error that explains why a compiler process failed."""
+    backend = re.search(r"fatal error: error in backend: (.+)", outcome.log)
+    if backend:
+        raise _no_machine_code(name, diagnostics.visible(backend[1]), outcome.log)
     crash = re.search(r"frontend command failed with exit code (\d+)", outcome.log)
     if crash or (outcome.code and not any(d.severity == "error" for d in found)):
         # The compiler stumbles over printf formats that it has warned of (%s with a number): that is the error.
@@ -187,6 +190,25 @@ def fail(name: str, outcome: compiler.Outcome, found: tuple[Diagnostic, ...]) ->
             f"{name} did not compile:\n{diagnostics.visible(outcome.log.strip()[:2000])}", log=outcome.log
         )
     raise error
+
+
+def _no_machine_code(name: str, said: str, log: str) -> CompileError:
+    """The error for a source that is C++, but of which the compiler can make no instructions for this device."""
+    message = f"{name}: the compiler could not make machine code of it: {said}"
+    missing = re.match(r"Cannot select: intrinsic %llvm\.(amdgcn\.(\w+)[\w.]*)", said)
+    if not missing:
+        return CompileError(
+            message,
+            why="the source is C++, but the device that it is compiled for has no instructions, or no room, for it.",
+            hint="compile parts of the source alone, to find which one it is.",
+            log=log,
+        )
+    return CompileError(
+        message,
+        why=f"the device that it is compiled for has no instruction for __builtin_{missing[1].replace('.', '_')}.",
+        hint=f"use one that the device has (`gpulab isa --grep {missing[2]}` lists them), or compile for another device.",
+        log=log,
+    )
 
 
 def _machine_code(

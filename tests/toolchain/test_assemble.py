@@ -41,6 +41,18 @@ def test_why_a_compiler_failed() -> None:
     kind, said = failure(Outcome(1, CRASH))
     assert kind is CompileError
     assert "the compiler died (SIGSEGV)" in said
+    # what the device has no instructions for: the compiler ends with 70, which is no signal
+    no_code = (
+        "fatal error: error in backend: Cannot select: {}\nzig: error: clang frontend command failed with exit code 70"
+    )
+    kind, said = failure(Outcome(1, no_code.format("intrinsic %llvm.amdgcn.mfma.f32.32x32x4bf16")))
+    assert kind is CompileError
+    assert "no instruction for __builtin_amdgcn_mfma_f32_32x32x4bf16" in said
+    assert "gpulab isa --grep mfma" in said
+    kind, said = failure(Outcome(1, no_code.format("0x5: i64 = \x1bfrobnicate")))
+    assert kind is CompileError
+    assert "Cannot select: 0x5: i64 = " in said
+    assert "\x1b" not in said
     # errors in the source
     kind, said = failure(Outcome(1, "log"), warning, error)
     assert kind is CompileError
