@@ -206,7 +206,7 @@ def _no_machine_code(name: str, said: str, log: str) -> CompileError:
     return CompileError(
         message,
         why=f"the device that it is compiled for has no instruction for __builtin_{missing[1].replace('.', '_')}.",
-        hint=f"use one that the device has (`gpulab isa --grep {missing[2]}` lists them), or compile for another device.",
+        hint=f"use one that it has (`gpulab isa --grep {missing[2]}` lists them), or compile for another device.",
         log=log,
     )
 
