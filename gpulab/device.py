@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from gpulab import dropped, providers
+from gpulab.arguments import whole_number
 from gpulab.blocks import block
 from gpulab.errors import LaunchLimitError
 from gpulab.views.table import Table
@@ -133,12 +134,11 @@ def set_limit(instructions: int | None) -> None:
     Raises:
         LaunchLimitError: not a whole number from 1 on.
     """
-    if instructions is not None and (
-        isinstance(instructions, bool) or not isinstance(instructions, int) or not 1 <= instructions < 1 << 62
-    ):
+    limit = None if instructions is None else whole_number(instructions) or 0
+    if limit is not None and not 1 <= limit < 1 << 62:
         raise LaunchLimitError(
             f"the limit is a whole number of wave instructions from 1 on, not {instructions!r}.",
             hint="gpulab.set_limit(2_000_000_000), or gpulab.set_limit(None) for the usual one.",
         )
     for instruments in providers.all_instruments():
-        instruments.set_instruction_limit(instructions)
+        instruments.set_instruction_limit(limit)

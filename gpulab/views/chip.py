@@ -128,6 +128,11 @@ def belonging(name: str, arch: str) -> tuple[str, ...]:
         CounterNotFound: the device has nothing of that name.
     """
     has = parts(architectures.get(arch))
+    if not isinstance(name, str):
+        raise CounterNotFound(
+            f"a part, a counter or a metric is named by a text, not by a {type(name).__name__}.",
+            hint="gpulab.chip() lists the parts.",
+        )
     named = [part for part in has if part.lower() == name.strip().lower()]
     if named:
         return tuple(named)
