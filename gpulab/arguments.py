@@ -169,6 +169,13 @@ def _check_element_type(found: np.dtype[Any], expected: str, label: str, noun: s
     if found.name == expected or found.fields is not None or (found.name in _BYTES and expected in _BYTES):
         return
     wanted = np.dtype(expected)
+    if label.count("*") > 1:
+        raise ArgumentError(
+            f"{label} is a pointer to pointers, and was given a {noun} of {found}.",
+            why="the kernel would take the array's elements for addresses. Device arrays of any shape have their rows "
+            "one behind the other, without a table of addresses.",
+            hint="declare it with one *, and write x[row * width + column]. An array of addresses is one of uint64.",
+        )
     if found.itemsize == wanted.itemsize and found.kind in "iu" and wanted.kind in "iu":
         hint = f'if the bits are meant as {expected}: array.view("{expected}").'
     else:

@@ -32,7 +32,12 @@ class Devices(Sequence["DeviceInfo"]):
     @overload
     def __getitem__(self, index: slice) -> tuple[DeviceInfo, ...]: ...
     def __getitem__(self, index: int | slice) -> DeviceInfo | tuple[DeviceInfo, ...]:
-        return self._infos[index]
+        if isinstance(index, slice):
+            return self._infos[index]
+        try:
+            return self._infos[index]
+        except (IndexError, TypeError):
+            return providers.find(index)
 
     def __len__(self) -> int:
         return len(self._infos)

@@ -125,7 +125,7 @@ class DeviceMemoryError(GpulabError):
     """An allocation, a copy or a free that cannot be done."""
 
 
-class DeviceNotFound(GpulabError):
+class DeviceNotFound(GpulabError, IndexError):
     """No device with this index, name or architecture."""
 
 

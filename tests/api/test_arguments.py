@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gpulab
 from gpulab.arguments import Packer
 from gpulab.errors import ArgumentError, DeviceMemoryError
 from gpulab.memory import DeviceArray, Pointer
@@ -333,3 +334,19 @@ def test_how_many_arguments_are_too_many(more: int, what: str) -> None:
     assert error.value.hint == (
         f"leave out the last {what} Grid and block go into the brackets: kernel[grid, block](arguments)."
     )
+
+
+def test_tables_of_rows() -> None:
+    """C++ passes float x[3][4] as a pointer to rows of four floats, which stand one behind the other."""
+    source = "__global__ void fill(float x[3][4]) { x[threadIdx.y][threadIdx.x] = 10 * threadIdx.y + threadIdx.x; }"
+    module = gpulab.compile(source + " __global__ void rows(float** x) { x[0][0] = 1; }")
+    array = gpulab.zeros((3, 4))
+    module.fill[1, (4, 3)](array)
+    assert array.to_host().tolist() == [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
+    with pytest.raises(ArgumentError, match="points to float32, and was given a device array of int32"):
+        module.fill[1, (4, 3)](gpulab.zeros((3, 4), "int32"))
+    with pytest.raises(ArgumentError, match=r"is a pointer to pointers.*\n.*\n.*x\[row \* width \+ column\]"):
+        module.rows[1, 1](array)
+    addresses = gpulab.to_device([array.address + 16], dtype="uint64")  # the second row: four floats further
+    module.rows[1, 1](addresses)
+    assert array.to_host()[1].tolist() == [1, 11, 12, 13]
