@@ -112,17 +112,18 @@ def synchronize() -> None:
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """Bytes of device memory: `free` and `total`."""
+    """Bytes of device memory: `free` and `total`. On a virtual device `free` is no more than this computer has."""
 
     free: int
     total: int
 
     @property
     def used(self) -> int:
+        """Bytes that are not free; on a virtual device also those that this computer does not have."""
         return self.total - self.free
 
     def __str__(self) -> str:
-        return f"{self.used:,} of {self.total:,} bytes in use"
+        return f"{self.free:,} of {self.total:,} bytes are free"
 
 
 def memory_info() -> MemoryInfo:
