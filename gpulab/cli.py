@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import gpulab
 from gpulab.classroom.command import grade_options, report_options
 from gpulab.errors import GpulabError
 from gpulab.porting.command import options as hipify_options
@@ -329,6 +330,8 @@ def isa(asked: argparse.Namespace) -> int:
     """Print what an instruction means, or the instructions whose meanings have a text."""
     from gpulab import instructions
 
+    if asked.name and asked.arch and not asked.grep:
+        raise GpulabError("--arch goes with --grep.", hint=f"gpulab isa {asked.name} says which devices have it.")
     if asked.grep:
         print(instructions.search(asked.grep, asked.arch or ""))
     elif asked.name:
@@ -570,6 +573,7 @@ def env(asked: argparse.Namespace) -> int:
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     ask = argparse.ArgumentParser(prog="gpulab", description="A course in GPU programming for AMD's ROCm/HIP.")
+    ask.add_argument("--version", action="version", version=f"gpulab {gpulab.__version__}")
     commands = ask.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:

@@ -36,8 +36,13 @@ def search(text: str, arch: str = "") -> Table:
     Args:
         text: for example "carry", in any case.
         arch: only those of this device.
+
+    Raises:
+        DeviceNotFound: there is no virtual device of this architecture.
     """
+    from gpulab import architectures
     from gpulab.providers.virtual import instructions
 
+    arch = architectures.get(arch).name if arch else ""
     found = instructions.search(text)
     return found_table(text, [entry for entry in found if not arch or arch in entry.devices])

@@ -138,7 +138,10 @@ def belonging(name: str, arch: str) -> tuple[str, ...]:
         return tuple(named)
     if name in _BLOCKS:
         return (_BLOCKS[name],)
-    known = metrics.find(name, arch)
+    try:
+        known = metrics.find(name, arch)
+    except CounterNotFound as error:
+        raise CounterNotFound(error.what, why=error.why, hint=f"{error.hint} Parts are {', '.join(has)}.") from None
     counters = (name,) if isinstance(known, counter_names.Counter) else metrics.needed(known.name, arch)
     found = {_part(counter) for counter in counters}
     listed = tuple(part for part in has if part in found)

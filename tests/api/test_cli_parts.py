@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -254,6 +255,19 @@ def test_steps_of_setup(monkeypatch: pytest.MonkeyPatch, names: str, said: str) 
     with pytest.raises(GpulabError, match=r"^a kernel gave a wrong result on AMD Instinct MI300X \(virtual\)\."):
         steps[last]()
     assert ran == [((1, 256), 4.0, (256,), (256,))]
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"gpulab {version('gpulab')}\n")
+
+
+def test_an_architecture_of_isa_is_one_that_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["isa", "--grep", "carry", "--arch", "gfx1"]) == 1
+    assert "There is no virtual GPU of architecture 'gfx1'" in capsys.readouterr().err
+    assert cli.main(["isa", "v_add_f32", "--arch", "gfx942"]) == 1
+    assert "--arch goes with --grep" in capsys.readouterr().err
 
 
 def test_isa_needs_a_name_or_a_text(capsys: pytest.CaptureFixture[str]) -> None:
