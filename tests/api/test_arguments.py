@@ -350,3 +350,23 @@ def test_tables_of_rows() -> None:
     addresses = gpulab.to_device([array.address + 16], dtype="uint64")  # the second row: four floats further
     module.rows[1, 1](addresses)
     assert array.to_host()[1].tolist() == [1, 11, 12, 13]
+
+
+def test_pointers_to_vectors_of_floats_take_their_elements() -> None:
+    """numpy makes float64 unless told otherwise; four float32 stand in a float4 one behind the other, two in a float2
+    like the parts of a complex64."""
+    module = gpulab.compile(
+        "__global__ void four(const float4* x, float* y) { float4 v = *x; y[0] = v.x; y[1] = v.w; }"
+        "__global__ void two(const double2* x, const float2* z, float* y) { y[0] = x->y; y[1] = z->y; }"
+    )
+    found, numbers = gpulab.zeros(2), np.array([1.0, 2, 3, 4])
+    module.four[1, 1](gpulab.to_device(numbers.astype("float32")), found)
+    assert found.to_host().tolist() == [1, 4]
+    module.two[1, 1](gpulab.to_device(numbers), gpulab.to_device([5 + 6j], "complex64"), found)
+    assert found.to_host().tolist() == [2, 6]
+    raw = gpulab.to_device(numbers.astype("float32").view("uint8"))  # bytes are anything
+    module.four[1, 1](raw, found)
+    assert found.to_host().tolist() == [1, 4]
+    for dtype in ("float64", "int32", "float16"):
+        with pytest.raises(ArgumentError, match=f"points to float32, and was given a device array of {dtype}"):
+            module.four[1, 1](gpulab.to_device(numbers.astype(dtype)), found)
