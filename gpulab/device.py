@@ -39,6 +39,12 @@ class Devices(Sequence["DeviceInfo"]):
         except (IndexError, TypeError):
             return providers.find(index)
 
+    def __iter__(self) -> Iterator[DeviceInfo]:
+        return iter(self._infos)
+
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        return self._infos.index(value, start, len(self) if stop is None else stop)
+
     def __len__(self) -> int:
         return len(self._infos)
 

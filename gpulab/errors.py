@@ -125,7 +125,7 @@ class DeviceMemoryError(GpulabError):
     """An allocation, a copy or a free that cannot be done."""
 
 
-class DeviceNotFound(GpulabError, IndexError):
+class DeviceNotFound(GpulabError):
     """No device with this index, name or architecture."""
 
 

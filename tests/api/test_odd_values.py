@@ -62,3 +62,10 @@ def test_whole_numbers_of_numpy_are_whole_numbers(device: None) -> None:
     gpulab.set_limit(np.int64(1_000_000))
     with pytest.raises(gpulab.LaunchLimitError, match=r"not 1\.0"):
         gpulab.set_limit(1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("result", ["hipSuccess", None, (), [0], True])
+def test_what_is_no_result_of_a_hip_call(result: object) -> None:
+    with pytest.raises(gpulab.ArgumentError, match="takes what a call of hip-python returned, and was given"):
+        gpulab.hip.check(result)
+    assert gpulab.hip.check((0, 5)) == 5
