@@ -29,7 +29,7 @@ _INTEGERS = {
 _FLOATS = {"float16": "e", "float32": "f", "float64": "d"}
 _BYTES = frozenset(("int8", "uint8", "bool"))
 _VECTOR = re.compile(r"(?:const\s+)?(u?char|u?short|u?int|u?longlong|u?long|float|double)([1-4])\b")
-_FLOAT_VECTORS = re.compile(r"(?:const\s+)?(float|double)[1-4]\s*\*")
+_FLOAT_VECTORS = re.compile(r"(?:const\s+)?(?:__)?(float|double|half)[1-4]\s*\*")
 _VECTOR_ELEMENTS = {
     "char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "long": "q", "ulong": "Q",
     "longlong": "q", "ulonglong": "Q", "float": "f", "double": "d",
@@ -149,7 +149,7 @@ def _pointer(parameter: Parameter, index: int) -> Convert:
     expected = parameter.dtype
     label = spelled(parameter, index)
     vector = _FLOAT_VECTORS.match(parameter.type)
-    parts = None if vector is None else {"float": "float32", "double": "float64"}[vector[1]]
+    parts = None if vector is None else {"half": "float16", "float": "float32", "double": "float64"}[vector[1]]
 
     def convert(value: Any) -> int:
         if type(value) is DeviceArray:

@@ -357,7 +357,9 @@ def test_pointers_to_vectors_of_floats_take_their_elements() -> None:
     like the parts of a complex64."""
     module = gpulab.compile(
         "__global__ void four(const float4* x, float* y) { float4 v = *x; y[0] = v.x; y[1] = v.w; }"
-        "__global__ void two(const double2* x, const float2* z, float* y) { y[0] = x->y; y[1] = z->y; }"
+        "__global__ void two(const double2* x, const float2* z, float* y) { y[0] = x->y; y[1] = z->y; }\n"
+        "#include <hip/hip_fp16.h>\n"
+        "__global__ void halves(const __half2* x, const half2* z, float* y) { y[0] = __high2float(*x); y[1] = 0; }"
     )
     found, numbers = gpulab.zeros(2), np.array([1.0, 2, 3, 4])
     module.four[1, 1](gpulab.to_device(numbers.astype("float32")), found)
@@ -367,6 +369,13 @@ def test_pointers_to_vectors_of_floats_take_their_elements() -> None:
     raw = gpulab.to_device(numbers.astype("float32").view("uint8"))  # bytes are anything
     module.four[1, 1](raw, found)
     assert found.to_host().tolist() == [1, 4]
+    halves = gpulab.to_device(numbers, "float16")
+    module.halves[1, 1](halves, halves, found)
+    assert found.to_host().tolist() == [2, 0]
+    with pytest.raises(
+        ArgumentError, match=r"argument 2 .* points to float16, and was given a device array of float32"
+    ):
+        module.halves[1, 1](halves, found, found)
     for dtype in ("float64", "int32", "float16"):
         with pytest.raises(ArgumentError, match=f"points to float32, and was given a device array of {dtype}"):
             module.four[1, 1](gpulab.to_device(numbers.astype(dtype)), found)
