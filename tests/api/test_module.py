@@ -406,3 +406,18 @@ def test_what_is_no_event() -> None:
         event.elapsed_ms(1.5)  # type: ignore[arg-type]
     with pytest.raises(gpulab.ArgumentError, match="'s' is no stream"):
         event.record("s")  # type: ignore[arg-type]
+
+
+def test_a_stream_or_a_kernel_that_is_gone_is_named(module: gpulab.Module) -> None:
+    from hip import hip
+
+    _, stream = hip.hipStreamCreate()
+    hip.hipStreamDestroy(stream)
+    with pytest.raises(LaunchLimitError, match="there is no such stream") as raised:
+        module.other[1, 1, 0, stream]()
+    assert "smaller block" not in str(raised.value)
+    for use in (lambda: gpulab.zeros(4).to_host(stream=stream), lambda: gpulab.Event().record(stream)):
+        with pytest.raises(gpulab.HipError, match="there is no such stream"):
+            use()
+    with pytest.raises(gpulab.HipError, match="there is no such kernel"):
+        providers.selected().launch(12345, (1, 1, 1), (1, 1, 1), 0, 0, b"")
