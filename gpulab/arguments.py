@@ -340,6 +340,11 @@ def _float(parameter: Parameter, index: int) -> Convert:
     return convert
 
 
+def _numbers(value: Any) -> bool:
+    """Whether it is numpy's, of real numbers."""
+    return isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biuf"
+
+
 def _structure(parameter: Parameter, index: int) -> Convert:
     """Structures and vector types: bytes, numpy or ctypes values of the right size; tuples for vector types."""
     label = spelled(parameter, index)
@@ -354,8 +359,11 @@ def _structure(parameter: Parameter, index: int) -> Convert:
     packed = struct.Struct(f"<{count}{element}") if element else None
 
     def convert(value: Any) -> bytes:
+        if packed is not None and _numbers(value) and value.ndim == 1:
+            value = value.tolist() if value.dtype.itemsize > 1 or len(value) == count else value  # else bytes
         if isinstance(value, (tuple, list)) and packed is not None:
-            numbers = (*value, 1, 1)[:3] if element == "I" and parameter.type.endswith("dim3") else tuple(value)
+            axes = 3 if element == "I" and parameter.type.endswith("dim3") else 0
+            numbers = (*value, *(1,) * (axes - len(value)))
             try:
                 raw = packed.pack(*numbers)
             except (struct.error, OverflowError, TypeError) as error:
@@ -365,7 +373,7 @@ def _structure(parameter: Parameter, index: int) -> Convert:
                 ) from None
         elif isinstance(value, (bytes, bytearray, memoryview)):
             raw = bytes(value)
-        elif isinstance(value, (np.void, np.generic, np.ndarray)):
+        elif isinstance(value, (np.generic, np.ndarray)) and not (packed and _numbers(value) and value.ndim == 0):
             raw = value.tobytes()
         elif isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
             raw = bytes(value)

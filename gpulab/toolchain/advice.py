@@ -674,14 +674,14 @@ RULES: tuple[Rule, ...] = (
     # -- warnings
     Rule(
         "double",
-        r"implicit conversion increases floating-point precision",
+        r"implicit conversion increases floating-point precision: .* to .*double",
         flag="double-promotion",
         text="A number such as 2.0 is a double, so this is computed in double, which is slow on most GPUs. Write 2.0f.",
         line=r"\d\.\d*(?![\d]*f)",
     ),
     Rule(
         "double value",
-        r"implicit conversion increases floating-point precision",
+        r"implicit conversion increases floating-point precision: .* to .*double",
         flag="double-promotion",
         text="This is computed in double, which is slow on most GPUs. If float is enough, keep all parts float.",
     ),

@@ -379,3 +379,21 @@ def test_pointers_to_vectors_of_floats_take_their_elements() -> None:
     for dtype in ("float64", "int32", "float16"):
         with pytest.raises(ArgumentError, match=f"points to float32, and was given a device array of {dtype}"):
             module.four[1, 1](gpulab.to_device(numbers.astype(dtype)), found)
+
+
+def test_arrays_of_numbers_are_vectors_by_their_values() -> None:
+    """1 as float32 is 0x3f800000; the bits of the integer 1 would be 1.4e-45."""
+    source = "__global__ void put(float2 f, int3 i, dim3 d, float* out) { out[0] = f.y; out[1] = i.z; out[2] = d.z; }"
+    put, out = gpulab.compile(source).put, gpulab.zeros(3)
+    for pair in (np.array([2, 1]), np.array([2, 1], "int32"), np.array([2.0, 1.0]), np.complex64(2 + 1j)):
+        put[1, 1](pair, np.array([4, 5, 6], "int8"), (7,), out)
+        assert out.to_host().tolist() == [1, 6, 1]
+    raw = np.array([2, 1], "float32").view("uint8")
+    put[1, 1](raw, (4, 5, 6), (7, 8, 9), out)
+    assert out.to_host().tolist() == [1, 6, 9]
+    for wrong in (((7, 8, 9, 10), "takes 3 numbers"), (np.int64(5), "a tuple of 3 numbers")):
+        with pytest.raises(ArgumentError, match=wrong[1]):
+            put[1, 1]((2, 1), (4, 5, 6), wrong[0], out)
+    for pair in (np.int64(1), np.float64(1), np.array([1, 2, 3])):
+        with pytest.raises(ArgumentError, match=r"float2 f\) takes"):
+            put[1, 1](pair, (4, 5, 6), (7,), out)

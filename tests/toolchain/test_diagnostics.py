@@ -624,3 +624,10 @@ def test_a_program_that_lacks_a_header_of_c(name: str, header: str) -> None:
 def test_a_launch_in_pythons_form_in_a_program() -> None:
     found = advice.find("subscript of pointer to function type 'void (int *)'", " f[1,1](x);", "", program=True)
     assert "kernel<<<blocks, threads>>>(arguments)" in found
+
+
+def test_halves_that_become_floats_are_not_said_to_be_doubles() -> None:
+    source = "__global__ void k(_Float16 h, double* d, float* x) {\n x[0] = h;\n d[0] = x[1];\n}"
+    halves, floats = compile(source, arch="gfx942").warnings
+    assert "'_Float16' to 'float'" in str(halves)
+    assert (halves.advice, "computed in double" in floats.advice) == ("", True)
