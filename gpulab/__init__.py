@@ -193,10 +193,19 @@ class _Package(types.ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
+#: names that other libraries have for it
+_ELSEWHERE = {
+    "array": "to_device", "asarray": "to_device", "fromnumpy": "to_device", "ones": "to_device", "full": "to_device",
+    "malloc": "empty", "alloc": "empty", "sync": "synchronize", "rawkernel": "compile", "sourcemodule": "compile",
+}  # fmt: skip
+
+
 def _nearest(name: str) -> str:
     """The public name like this one but for capitals and underscores, or the one that begins with it, or a near one."""
     import difflib
 
+    if (other := _ELSEWHERE.get(name.lower().replace("_", ""))) is not None:
+        return other
     plain = {each.lower().replace("_", ""): each for each in sorted(__all__)}
     word = name.lower().replace("_", "")
     begun = [each for each in plain if each.startswith(word)] if len(word) > 2 else []

@@ -29,6 +29,7 @@ _INTEGERS = {
 _FLOATS = {"float16": "e", "float32": "f", "float64": "d"}
 _BYTES = frozenset(("int8", "uint8", "bool"))
 _VECTOR = re.compile(r"(?:const\s+)?(u?char|u?short|u?int|u?longlong|u?long|float|double)([1-4])\b")
+_FLOAT_VECTORS = re.compile(r"(?:const\s+)?(?:__)?(float|double|half)[1-4]\s*\*")
 _VECTOR_ELEMENTS = {
     "char": "b", "uchar": "B", "short": "h", "ushort": "H", "int": "i", "uint": "I", "long": "q", "ulong": "Q",
     "longlong": "q", "ulonglong": "Q", "float": "f", "double": "d",
@@ -147,11 +148,15 @@ def _converter(parameter: Parameter, index: int) -> Convert:
 def _pointer(parameter: Parameter, index: int) -> Convert:
     expected = parameter.dtype
     label = spelled(parameter, index)
+    vector = _FLOAT_VECTORS.match(parameter.type)
+    parts = None if vector is None else {"half": "float16", "float": "float32", "double": "float64"}[vector[1]]
 
     def convert(value: Any) -> int:
         if type(value) is DeviceArray:
             if value.dtype_name != expected and expected is not None:
                 _check_element_type(value.dtype, expected, label, "device array")
+            if parts is not None and value.dtype.itemsize > 1 and value.dtype.kind in "iuf":
+                _check_element_type(value.dtype, parts, label, "device array")
             return value.address
         if value is None:
             return 0
@@ -169,6 +174,13 @@ def _check_element_type(found: np.dtype[Any], expected: str, label: str, noun: s
     if found.name == expected or found.fields is not None or (found.name in _BYTES and expected in _BYTES):
         return
     wanted = np.dtype(expected)
+    if label.count("*") > 1:
+        raise ArgumentError(
+            f"{label} is a pointer to pointers, and was given a {noun} of {found}.",
+            why="the kernel would take the array's elements for addresses. Device arrays of any shape have their rows "
+            "one behind the other, without a table of addresses.",
+            hint="declare it with one *, and write x[row * width + column]. An array of addresses is one of uint64.",
+        )
     if found.itemsize == wanted.itemsize and found.kind in "iu" and wanted.kind in "iu":
         hint = f'if the bits are meant as {expected}: array.view("{expected}").'
     else:
@@ -328,6 +340,11 @@ def _float(parameter: Parameter, index: int) -> Convert:
     return convert
 
 
+def _numbers(value: Any) -> bool:
+    """Whether it is numpy's, of real numbers."""
+    return isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biuf"
+
+
 def _structure(parameter: Parameter, index: int) -> Convert:
     """Structures and vector types: bytes, numpy or ctypes values of the right size; tuples for vector types."""
     label = spelled(parameter, index)
@@ -342,8 +359,11 @@ def _structure(parameter: Parameter, index: int) -> Convert:
     packed = struct.Struct(f"<{count}{element}") if element else None
 
     def convert(value: Any) -> bytes:
+        if packed is not None and _numbers(value) and value.ndim == 1:
+            value = value.tolist() if value.dtype.itemsize > 1 or len(value) == count else value  # else bytes
         if isinstance(value, (tuple, list)) and packed is not None:
-            numbers = (*value, 1, 1)[:3] if element == "I" and parameter.type.endswith("dim3") else tuple(value)
+            axes = 3 if element == "I" and parameter.type.endswith("dim3") else 0
+            numbers = (*value, *(1,) * (axes - len(value)))
             try:
                 raw = packed.pack(*numbers)
             except (struct.error, OverflowError, TypeError) as error:
@@ -353,7 +373,7 @@ def _structure(parameter: Parameter, index: int) -> Convert:
                 ) from None
         elif isinstance(value, (bytes, bytearray, memoryview)):
             raw = bytes(value)
-        elif isinstance(value, (np.void, np.generic, np.ndarray)):
+        elif isinstance(value, (np.generic, np.ndarray)) and not (packed and _numbers(value) and value.ndim == 0):
             raw = value.tobytes()
         elif isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
             raw = bytes(value)

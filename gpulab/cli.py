@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import gpulab
 from gpulab.classroom.command import grade_options, report_options
 from gpulab.errors import GpulabError
 from gpulab.porting.command import options as hipify_options
@@ -329,6 +330,8 @@ def isa(asked: argparse.Namespace) -> int:
     """Print what an instruction means, or the instructions whose meanings have a text."""
     from gpulab import instructions
 
+    if asked.name and asked.arch and not asked.grep:
+        raise GpulabError("--arch goes with --grep.", hint=f"gpulab isa {asked.name} says which devices have it.")
     if asked.grep:
         print(instructions.search(asked.grep, asked.arch or ""))
     elif asked.name:
@@ -391,8 +394,9 @@ def run(asked: argparse.Namespace) -> int:
         return 2
     changes = jupyter_environment() | (environment_for(asked.arch) if asked.arch else {})
     output = Path(asked.output) if asked.output else None
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
+    if output is not None and (problem := _no_output(output, notebooks)):
+        print(f"gpulab run: {problem}", file=sys.stderr)
+        return 2
 
     from tqdm.auto import tqdm
 
@@ -411,6 +415,22 @@ def run(asked: argparse.Namespace) -> int:
             sys.stdout.flush()
             bar.update()
     return 1 if failed else 0
+
+
+def _no_output(folder: Path, notebooks: Sequence[Path]) -> str:
+    """Make the folder of executed notebooks; what speaks against it, or ""."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"the folder {folder} cannot be made: {error.strerror}."
+    names = [path.name for path in notebooks]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        return (
+            f"several notebooks are called {twice[0]}, and in {folder} one would overwrite the other: name another one."
+        )
+    own = [path for path in notebooks if path.resolve().parent == folder.resolve()]
+    return f"{own[0]} itself would be overwritten: name another folder than its own." if own else ""
 
 
 @contextlib.contextmanager
@@ -457,7 +477,7 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
             language="python",
             extra_arguments=["--log-level=50"],
             progress_bar=settings,
-            execution_timeout=int(timeout),
+            execution_timeout=max(1, int(timeout)),
             log_output=False,
             store_widget_state=False,
         )
@@ -488,7 +508,7 @@ def execute(path: Path, output: Path | None, timeout: float, arch: str | None = 
         return False, "the notebook's Python died"
     except RuntimeError as error:
         return False, f"the notebook's Python did not start: {error}"
-    except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
+    except (OSError, ValueError, nbformat.reader.NotJSONError, nbformat.ValidationError) as error:
         return False, f"cannot be run: {str(error).splitlines()[0]}"
     return True, f"{sum(cell.cell_type == 'code' for cell in cells)} cells"
 
@@ -553,6 +573,7 @@ def env(asked: argparse.Namespace) -> int:
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     ask = argparse.ArgumentParser(prog="gpulab", description="A course in GPU programming for AMD's ROCm/HIP.")
+    ask.add_argument("--version", action="version", version=f"gpulab {gpulab.__version__}")
     commands = ask.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     def command(function: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
@@ -590,11 +611,11 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("notebooks", nargs="+", metavar="NOTEBOOK")
     one.add_argument("--arch", help="the device to use, e.g. gfx1100")
     one.add_argument("-o", "--output", metavar="FOLDER", help="keep the executed notebooks there")
-    one.add_argument("--timeout", type=float, default=600.0, help="seconds that one cell may take (600)")
+    one.add_argument("--timeout", type=_seconds, default=600.0, help="seconds that one cell may take (600)")
     one = command(grade, "grade a class, or check files of kernels or programs against an exercise")
     one.add_argument("what", metavar="FOLDER|EXERCISE", help="submissions (a folder or zip), or an exercise's id")
     one.add_argument("files", nargs="*", metavar="FILE", help="with an exercise: its answers")
-    one.add_argument("--seconds", type=float, default=60.0, help="limit for each answer (60)")
+    one.add_argument("--seconds", type=_seconds, default=60.0, help="limit for each answer (60)")
     one.add_argument("-v", "--verbose", action="store_true", help="print the whole reports")
     one.add_argument(
         "--trust-programs", action="store_true", help="run host code of programs also where it cannot be jailed"
@@ -611,6 +632,17 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
     one.epilog = "Without COMMAND the variables are printed."
     return ask
+
+
+def _seconds(text: str) -> float:
+    """A limit of time on the command line."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from gpulab import dropped, providers
+from gpulab.arguments import whole_number
 from gpulab.blocks import block
 from gpulab.errors import LaunchLimitError
 from gpulab.views.table import Table
@@ -31,7 +32,18 @@ class Devices(Sequence["DeviceInfo"]):
     @overload
     def __getitem__(self, index: slice) -> tuple[DeviceInfo, ...]: ...
     def __getitem__(self, index: int | slice) -> DeviceInfo | tuple[DeviceInfo, ...]:
-        return self._infos[index]
+        if isinstance(index, slice):
+            return self._infos[index]
+        try:
+            return self._infos[index]
+        except (IndexError, TypeError):
+            return providers.find(index)
+
+    def __iter__(self) -> Iterator[DeviceInfo]:
+        return iter(self._infos)
+
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        return self._infos.index(value, start, len(self) if stop is None else stop)
 
     def __len__(self) -> int:
         return len(self._infos)
@@ -106,17 +118,18 @@ def synchronize() -> None:
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """Bytes of device memory: `free` and `total`."""
+    """Bytes of device memory: `free` and `total`. On a virtual device `free` is no more than this computer has."""
 
     free: int
     total: int
 
     @property
     def used(self) -> int:
+        """Bytes that are not free; on a virtual device also those that this computer does not have."""
         return self.total - self.free
 
     def __str__(self) -> str:
-        return f"{self.used:,} of {self.total:,} bytes in use"
+        return f"{self.free:,} of {self.total:,} bytes are free"
 
 
 def memory_info() -> MemoryInfo:
@@ -133,12 +146,11 @@ def set_limit(instructions: int | None) -> None:
     Raises:
         LaunchLimitError: not a whole number from 1 on.
     """
-    if instructions is not None and (
-        isinstance(instructions, bool) or not isinstance(instructions, int) or not 1 <= instructions < 1 << 62
-    ):
+    limit = None if instructions is None else whole_number(instructions) or 0
+    if limit is not None and not 1 <= limit < 1 << 62:
         raise LaunchLimitError(
             f"the limit is a whole number of wave instructions from 1 on, not {instructions!r}.",
             hint="gpulab.set_limit(2_000_000_000), or gpulab.set_limit(None) for the usual one.",
         )
     for instruments in providers.all_instruments():
-        instruments.set_instruction_limit(instructions)
+        instruments.set_instruction_limit(limit)

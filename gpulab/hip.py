@@ -19,12 +19,18 @@ def check(result: Any, call: str = "a HIP call") -> Any:
 
     Raises:
         HipError, or what a call of gpulab would raise: KernelFault, DeviceMemoryError.
+        ArgumentError: that is no result of a call.
     """
     from gpulab import providers
-    from gpulab.errors import HipError
+    from gpulab.errors import ArgumentError, HipError
     from gpulab.providers.hip.provider import HipProvider
 
-    code, *values = result if isinstance(result, tuple) else (result,)
+    code, *values = result if isinstance(result, tuple) and result else (result,)
+    if isinstance(code, (bool, str)) or not hasattr(code, "__int__"):
+        raise ArgumentError(
+            f"gpulab.hip.check takes what a call of hip-python returned, and was given {result!r}.",
+            hint="for example gpulab.hip.check(hip.hipDeviceSynchronize()).",
+        )
     if int(code):
         if type(code).__name__ == "hiprtcResult":
             raise HipError(

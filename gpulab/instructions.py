@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpulab.errors import ArgumentError
 from gpulab.views.instructions import found_table, instruction_table
 from gpulab.views.table import Table
 
@@ -17,7 +18,13 @@ def instruction(name: str) -> Table:
 
     Raises:
         UnsupportedInstruction: no device executes it; says why, or what is nearest.
+        ArgumentError: `name` is no text.
     """
+    if not isinstance(name, str):
+        raise ArgumentError(
+            f"gpulab.instruction takes an instruction's name, and was given a {type(name).__name__}.",
+            hint='gpulab.instruction("v_add_f32"); kernel.isa shows the instructions of a kernel.',
+        )
     from gpulab.providers.virtual import instructions
 
     return instruction_table(instructions.entries(name))
@@ -29,8 +36,13 @@ def search(text: str, arch: str = "") -> Table:
     Args:
         text: for example "carry", in any case.
         arch: only those of this device.
+
+    Raises:
+        DeviceNotFound: there is no virtual device of this architecture.
     """
+    from gpulab import architectures
     from gpulab.providers.virtual import instructions
 
+    arch = architectures.get(arch).name if arch else ""
     found = instructions.search(text)
     return found_table(text, [entry for entry in found if not arch or arch in entry.devices])

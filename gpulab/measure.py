@@ -7,6 +7,7 @@ measured.median_us, measured.interval_us, measured.quantile_us(0.9)
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 import time
 from collections.abc import Callable
@@ -117,6 +118,8 @@ def measure(
             why="a launch gives None, so that it would have run once, before the measurement.",
             hint="put lambda: before the launch: gpulab.measure(lambda: kernel[grid, block](n, x, y)).",
         )
+    if not isinstance(warm_up_ms, numbers.Real) or not 0 <= warm_up_ms < math.inf:
+        raise ArgumentError(f"warm_up_ms is a number of milliseconds from 0 on, not {warm_up_ms!r}.")
     modelled = providers.devices()[providers.current()].virtual
     try:
         count = operator.index(runs) if runs is not None else RUNS_MODELLED if modelled else RUNS

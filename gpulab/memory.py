@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from gpulab import dropped, providers
 from gpulab.errors import DeviceMemoryError
+from gpulab.stream import handle_of
 
 if TYPE_CHECKING:
     from gpulab.stream import Stream
@@ -37,11 +38,13 @@ class Pointer:
         if isinstance(address, bool) or not isinstance(address, (int, np.integer)) or not 0 <= address < 1 << 64:
             raise DeviceMemoryError(f"an address is a number from 0 to 2**64 - 1, not {address!r}.")
         self.address = int(address)
-        self.dtype = None if dtype is None else np.dtype(dtype)
+        self.dtype = None if dtype is None else _dtype(dtype)
 
     def __add__(self, offset: int) -> Pointer:
         """The address so many bytes further."""
-        return Pointer(self.address + offset, self.dtype)
+        if isinstance(offset, bool) or not isinstance(offset, (int, np.integer)):
+            raise DeviceMemoryError(f"an address moves by a whole number of bytes, not by {offset!r}.")
+        return Pointer(self.address + int(offset), self.dtype)
 
     def __int__(self) -> int:
         return self.address
@@ -129,12 +132,17 @@ class DeviceArray:
         if out is None:
             out = np.empty(self.shape, self.dtype)
         else:
+            if not isinstance(out, np.ndarray):
+                raise DeviceMemoryError(
+                    f"out= takes a numpy array, and was given a value of type {type(out).__name__}.",
+                    hint="out=numpy.empty(array.shape, array.dtype); without out= a new array is made.",
+                )
             self._check_fits(out, "out=")
             if not out.flags.c_contiguous or not out.flags.writeable:
                 raise DeviceMemoryError("out= must be a contiguous array that can be written.")
         if self.nbytes:
             host = out.reshape(-1).view(np.uint8)
-            providers.copy_to_host(providers.of(self.device), host, self.address_, stream.handle if stream else 0)
+            providers.copy_to_host(providers.of(self.device), host, self.address_, handle_of(stream))
         return out
 
     def copy_from(self, source: ArrayLike | DeviceArray, stream: Stream | None = None) -> DeviceArray:
@@ -154,9 +162,15 @@ class DeviceArray:
             if self.nbytes:
                 self._copy_device(source, stream)
             return self
-        host = np.asarray(source)
+        host = _host(source)
         if host.ndim == 0:
-            host = np.full(self.shape, host, self.dtype if _fits(source, self.dtype) else host.dtype)
+            if not _fits(host[()], self.dtype):
+                raise DeviceMemoryError(
+                    f"{source!r} is no value that an element of {self.dtype} can hold.",
+                    why="a number goes into every element as it is; a copy converts nothing.",
+                    hint="give another number, or make the device array with another type.",
+                )
+            host = np.full(self.shape, host, self.dtype)
         self._check_fits(host, "the source")
         self._write(host, stream)
         return self
@@ -165,7 +179,7 @@ class DeviceArray:
         host = np.ascontiguousarray(host)
         if host.nbytes:
             flat = host.reshape(-1).view(np.uint8)
-            providers.copy_to_device(providers.of(self.device), self.address_, flat, stream.handle if stream else 0)
+            providers.copy_to_device(providers.of(self.device), self.address_, flat, handle_of(stream))
 
     def _copy_device(self, source: DeviceArray, stream: Stream | None) -> None:
         here, there = providers.of(self.device), providers.of(source.device)
@@ -175,7 +189,7 @@ class DeviceArray:
                 why="the libraries of these two devices cannot reach each other's memory.",
                 hint="copy by way of the host: array.copy_from(source.to_host()).",
             )
-        here.copy_device(self.address_, source.address_, self.nbytes, stream.handle if stream else 0)
+        here.copy_device(self.address_, source.address_, self.nbytes, handle_of(stream))
 
     def _check_fits(self, other: Any, which: str) -> None:
         if tuple(other.shape) != self.shape:
@@ -190,7 +204,7 @@ class DeviceArray:
             raise DeviceMemoryError(
                 f"{which} has type {other.dtype}, the device array has {self.dtype}.",
                 why="a copy moves bytes and converts nothing.",
-                hint=f'convert it: .astype("{self.dtype}").',
+                hint=f'convert it: array.astype("{self.dtype}"); a list: numpy.asarray(values, "{self.dtype}").',
             )
 
     def view(self, dtype: DTypeLike) -> DeviceArray:
@@ -279,7 +293,9 @@ class DeviceArray:
         )
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _no_arithmetic
-    __floordiv__ = __mod__ = __pow__ = __matmul__ = __neg__ = __abs__ = __float__ = __int__ = _no_arithmetic
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _no_arithmetic
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = _no_arithmetic
+    __neg__ = __abs__ = __invert__ = __round__ = __float__ = __int__ = __bool__ = _no_arithmetic
     __lt__ = __le__ = __gt__ = __ge__ = _no_arithmetic
 
     def __eq__(self, other: object) -> bool:
@@ -289,6 +305,14 @@ class DeviceArray:
         return self is not other and bool(self._no_arithmetic(other))
 
     __hash__ = object.__hash__
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise DeviceMemoryError(
+            "Python cannot copy or pickle a device array.",
+            why="it is an address in this process's device memory, which a copy would use after it was given back.",
+            hint="for a second array: other = gpulab.empty(a.shape, a.dtype); other.copy_from(a). To store or send "
+            "it: a.to_host().",
+        )
 
     def __getattr__(self, name: str) -> Any:
         text = f"a device array has no attribute {name!r}."
@@ -328,23 +352,23 @@ class DeviceArray:
 
 
 def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether a single number can be held by this type as it is (0.1 in float32 counts, 2.5 in int32 does not)."""
+    """Whether a single number can be held by this type as it is (0.1 in float32 counts, 2.5 in int32 and 1e300 in
+    float32 do not)."""
     if isinstance(value, (bool, np.bool_)):
         return True
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         return isinstance(value, (int, np.integer)) and int(info.min) <= int(value) <= int(info.max)
-    return bool(np.can_cast(np.asarray(value).dtype, dtype, "same_kind"))
+    if not np.can_cast(np.asarray(value).dtype, dtype, "same_kind"):
+        return False
+    return dtype.kind != "f" or not np.isfinite(value) or bool(abs(value) <= np.finfo(dtype).max)
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
-    extents = (shape,) if isinstance(shape, (int, np.integer)) and not isinstance(shape, bool) else shape
-    try:
-        found = tuple(extents)
-        good = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 0 for n in found)
-    except TypeError:
-        good = False
-    if not good:
+    found: tuple[Any, ...] = (shape,)
+    if isinstance(shape, (Sequence, np.ndarray)) and not isinstance(shape, (str, bytes)) and np.ndim(shape):
+        found = tuple(shape)
+    if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 0 for n in found):
         hint = f"write {int(shape)} or use // to divide." if isinstance(shape, float) and shape.is_integer() else ""
         raise DeviceMemoryError(
             f"a shape is a whole number or a tuple of them, none negative; this is {shape!r}.", hint=hint
@@ -355,7 +379,7 @@ def _shape(shape: Any) -> tuple[int, ...]:
 def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         found = np.dtype(dtype)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise DeviceMemoryError(
             f"{dtype!r} is no element type.", hint='for example "float32", "int32", "uint8" or numpy.float64.'
         ) from error
@@ -365,7 +389,44 @@ def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
             why="a GPU knows numbers and plain structures of numbers, not Python objects, texts or dates.",
             hint='convert to numbers first: np.asarray(values, dtype="float32").',
         )
+    if not found.isnative:
+        raise DeviceMemoryError(
+            f"elements of type {found.str if found.fields is None else found} have their bytes in the other order.",
+            why="the GPU expects a number's lowest byte first (little-endian), and would read these backwards.",
+            hint='convert first: x.astype(x.dtype.newbyteorder("=")).',
+        )
     return found
+
+
+def _nbytes(extents: tuple[int, ...], kind: np.dtype[Any]) -> int:
+    nbytes = math.prod(extents) * kind.itemsize
+    if nbytes >> 63:
+        raise DeviceMemoryError(
+            f"an array of {nbytes:,} bytes is more than any device can address.",
+            why=f"its shape is {extents}, of {kind}.",
+            hint="look at how the shape is computed.",
+        )
+    return nbytes
+
+
+def _host(values: ArrayLike, kind: np.dtype[Any] | None = None) -> NDArray[Any]:
+    """What is to be copied as a numpy array."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise DeviceMemoryError(
+            "a masked array cannot be copied to the device.",
+            why="its mask would be lost, and what stands behind it would count as numbers.",
+            hint="fill what is masked: values.filled(0).",
+        )
+    try:
+        return np.asarray(values, dtype=kind)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DeviceMemoryError(
+            "this is no array of numbers." if kind is None else f"these values cannot become elements of {kind}.",
+            why=f"numpy says: {str(error).splitlines()[0]}",
+            hint="all rows of a matrix need the same length, and all elements the same kind."
+            if kind is None or "shape" in str(error)
+            else "look at the values, or choose a type that holds them.",
+        ) from None
 
 
 def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArray:
@@ -376,13 +437,7 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> DeviceArr
     """
     extents, kind = _shape(shape), _dtype(dtype)
     dropped.release()
-    nbytes = math.prod(extents) * kind.itemsize
-    if nbytes >> 63:
-        raise DeviceMemoryError(
-            f"an array of {nbytes:,} bytes is more than any device can address.",
-            why=f"its shape is {extents}, of {kind}.",
-            hint="look at how the shape is computed.",
-        )
+    nbytes = _nbytes(extents, kind)
     address = providers.selected().malloc(nbytes) if nbytes else 0
     return DeviceArray(address, extents, kind, providers.current(), owns=True)
 
@@ -411,14 +466,7 @@ def to_device(values: ArrayLike, dtype: DTypeLike | None = None) -> DeviceArray:
             hint="use it as it is; for a second copy: other = gpulab.empty(a.shape, a.dtype); other.copy_from(a).",
         )
     kind = None if dtype is None else _dtype(dtype)
-    try:
-        host = np.asarray(values, dtype=kind)
-    except (ValueError, TypeError) as error:
-        raise DeviceMemoryError(
-            "this is no array of numbers.",
-            why=f"numpy says: {str(error).splitlines()[0]}",
-            hint="all rows of a matrix need the same length, and all elements the same kind.",
-        ) from None
+    host = _host(values, kind)
     _dtype(host.dtype)
     array = empty(host.shape, host.dtype)
     array._write(host)
@@ -435,7 +483,7 @@ def pinned(shape: int | Sequence[int], dtype: DTypeLike = "float32") -> NDArray[
     """
     extents, kind = _shape(shape), _dtype(dtype)
     dropped.release()
-    nbytes = math.prod(extents) * kind.itemsize
+    nbytes = _nbytes(extents, kind)
     if not nbytes:
         return np.empty(extents, kind)
     provider = providers.selected()

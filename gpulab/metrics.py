@@ -504,6 +504,8 @@ def find(name: str, arch: str) -> Counter | Metric:
     Raises:
         CounterNotFound: this architecture does not define it; says which do, and what is nearest.
     """
+    if not isinstance(name, str):
+        raise CounterNotFound(f"a counter or a metric is named by a text, not by a {type(name).__name__}.")
     found = counter_names.raw(arch).get(name) or metrics(arch).get(name)
     if found is not None:
         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,12 @@ from gpulab.errors import (
 )
 from gpulab.memory import DeviceArray
 from gpulab.providers.virtual import instructions
+from gpulab.stream import Stream, handle_of
 from gpulab.views import isa as isa_view
 
 if TYPE_CHECKING:
     from gpulab.providers import DeviceInfo, Provider
     from gpulab.records import Trace
-    from gpulab.stream import Stream
     from gpulab.toolchain import CodeObject, KernelSignature
 
 Extent = int | tuple[int, ...]
@@ -69,6 +69,7 @@ def compile(  # named as in the field; the builtin is not used here
 
     Raises:
         CompileError: the compiler refused the source; the message shows the lines.
+        ArgumentError: an argument is of another kind than above.
         CapabilityError: `arch` is None, and the device in use runs no code of AMD GPUs.
         UnsupportedInstruction: the virtual GPU does not know an instruction of it (when first launched).
     """
@@ -76,13 +77,43 @@ def compile(  # named as in the field; the builtin is not used here
         source,
         language,
         arch=arch or _arch_in_use(),
-        options=tuple(options),
+        options=_texts(options, "options"),
         name=name,
-        first_line=first_line,
-        headers=dict(headers or {}),
-        name_expressions=tuple(name_expressions),
+        first_line=_line(first_line),
+        headers=_headers(headers),
+        name_expressions=_texts(name_expressions, "name_expressions"),
     )
     return Module(code)
+
+
+def _texts(values: Sequence[str], name: str) -> tuple[str, ...]:
+    """A list of texts; a single text would be read as a list of its characters."""
+    if isinstance(values, str):
+        whole = values.split() if name == "options" else [values]
+        raise ArgumentError(f"{name}= takes a list of texts, and was given {values!r}.", hint=f"{name}={whole!r}")
+    found = tuple(values) if isinstance(values, (Sequence, Iterable)) else (values,)
+    for one in found if values is not None else ():
+        if not isinstance(one, str):
+            raise ArgumentError(f"{name}= takes a list of texts, and was given {described(one)}.")
+    return found if values is not None else ()
+
+
+def _line(number: int) -> int:
+    found = whole_number(number)
+    if found is None or not 0 <= found <= _INT:
+        raise ArgumentError(f"first_line= takes the number of a line, and was given {described(number)}.")
+    return found
+
+
+def _headers(headers: Mapping[str, str] | None) -> dict[str, str]:
+    if headers is None:
+        return {}
+    if not isinstance(headers, Mapping) or not all(isinstance(each, str) for pair in headers.items() for each in pair):
+        raise ArgumentError(
+            "headers= takes a dictionary, with the text of each header by its name.",
+            hint='headers={"tools.h": "#define N 4"}; of a file the text is pathlib.Path("tools.h").read_text().',
+        )
+    return dict(headers)
 
 
 def _arch_in_use() -> str:
@@ -94,7 +125,7 @@ def _arch_in_use() -> str:
         raise CapabilityError(
             f"gpulab has no compiler for {info.name} ({info.arch}).",
             why="the languages here make code for AMD GPUs.",
-            hint="gpulab.Module takes code objects that another compiler made.",
+            hint="gpulab.load takes the bytes of a code object that another compiler made.",
         )
     return info.arch
 
@@ -106,6 +137,11 @@ def load(code: bytes) -> Module:
         GpulabError: the bytes are no code object for a device that gpulab has, or hold code that cannot be read here
             (docs/binaries.md).
     """
+    if not isinstance(code, (bytes, bytearray, memoryview)):
+        raise ArgumentError(
+            f"gpulab.load takes the bytes of a code object, and was given {described(code)}.",
+            hint='for a file: gpulab.load(pathlib.Path("kernel.co").read_bytes()).',
+        )
     return Module(toolchain.CodeObject.from_elf(code))
 
 
@@ -163,6 +199,11 @@ class Module:
     """
 
     def __init__(self, code: CodeObject) -> None:
+        if not isinstance(code, toolchain.CodeObject):
+            raise ArgumentError(
+                f"gpulab.Module takes a code object that was read already, and was given {described(code)}.",
+                hint="gpulab.compile(source) makes a module of a text, gpulab.load(bytes) of the bytes of a file.",
+            )
         self._code = code
         self._loaded: dict[int, tuple[Provider, int]] = {}  # by device index, with the module handle
         self._kernels: dict[str, Kernel] = {}  # by symbol
@@ -266,6 +307,8 @@ class Module:
             DeviceMemoryError: its size is no multiple of the type's.
         """
         index = providers.current()
+        if not isinstance(name, str):
+            raise KernelNotFound(f"a variable is named by a text, not by {described(name)}.")
         handle = self._load(index)
         try:
             address, size = providers.of(index).variable(handle, self._code.name_expressions.get(name, name))
@@ -422,9 +465,9 @@ class Kernel:
             LaunchLimitError: the block is larger than the device allows, or one of the two is no such number.
         """
         threads = 1
-        for extent in _triple(block, "block", self.name):
+        for extent in triple(block, "block", self.name):
             threads *= extent
-        dynamic_lds_bytes = _lds_bytes(dynamic_lds_bytes, self.name)
+        dynamic_lds_bytes = lds_size(dynamic_lds_bytes, self.name)
         index = providers.current()
         device = providers.devices()[index]
         if threads > self.resources.max_block_threads:
@@ -524,13 +567,14 @@ class CooperativeLaunches:
         return f"{self.kernel.name}.cooperative"
 
 
-def _triple(extent: Any, which: str, kernel: str) -> Triple:
+def triple(extent: Any, which: str, kernel: str) -> Triple:
     """Grid or block as three numbers.
 
     Raises:
         LaunchLimitError: not whole numbers, more than three, zero, negative or beyond what HIP can say.
     """
-    parts = tuple(extent) if isinstance(extent, (tuple, list, np.ndarray)) and np.ndim(extent) else (extent,)
+    many = isinstance(extent, (tuple, list)) or (isinstance(extent, np.ndarray) and extent.ndim)
+    parts = tuple(extent) if many else (extent,)
     if not 1 <= len(parts) <= 3:
         raise LaunchLimitError(
             f"{kernel}: the {which} has {len(parts)} extents.", why="there are three axes at most: x, y and z."
@@ -555,7 +599,7 @@ def _triple(extent: Any, which: str, kernel: str) -> Triple:
     return (*found, 1, 1)[:3]  # type: ignore[return-value]
 
 
-def _lds_bytes(given: Any, kernel: str) -> int:
+def lds_size(given: Any, kernel: str) -> int:
     """Bytes of dynamic LDS.
 
     Raises:
@@ -585,19 +629,17 @@ class Launcher:
                 hint=f"{kernel.name}[grid, block](...), or {kernel.name}[grid, block, dynamic_lds_bytes, stream](...). "
                 "More than one axis goes into a tuple: kernel[(16, 16), (8, 8)](...).",
             )
-        self.grid = _triple(parts[0], "grid", kernel.name)
-        self.block = _triple(parts[1], "block", kernel.name)
-        self.lds_bytes = _lds_bytes(parts[2], kernel.name) if len(parts) > 2 and parts[2] is not None else 0
+        self.grid = triple(parts[0], "grid", kernel.name)
+        self.block = triple(parts[1], "block", kernel.name)
+        self.lds_bytes = lds_size(parts[2], kernel.name) if len(parts) > 2 and parts[2] is not None else 0
         self.stream: Stream | None = parts[3] if len(parts) > 3 else None
         self._stream_handle: int | None = None
-        if self.stream is not None and not hasattr(self.stream, "handle"):
-            handle = whole_number(self.stream)
-            if handle is None or 2 < handle < 4096 or handle < 0:  # 0, 1 and 2 are HIP's own streams, others addresses
-                raise LaunchLimitError(
-                    f"{kernel.name}: the fourth part in the brackets is a stream, not {self.stream!r}.",
-                    hint="make one with gpulab.Stream().",
-                )
-            self._stream_handle = handle
+        if self.stream is not None and not isinstance(self.stream, Stream):
+            try:
+                self._stream_handle = handle_of(self.stream)
+            except ArgumentError as error:
+                what = f"{kernel.name}: the fourth part in the brackets is a stream, not {self.stream!r}."
+                raise LaunchLimitError(what, hint=error.hint) from None
         self._checked: int | None = None  # index of the device whose limits were checked
 
     def _check_limits(self, index: int) -> None:

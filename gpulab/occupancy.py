@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from gpulab import architectures, providers
@@ -45,7 +46,7 @@ def occupancy(
         DeviceNotFound: there is no virtual device of this architecture.
         LaunchLimitError: the block is empty, or larger than the device allows.
     """
-    from gpulab.module import kernel_of
+    from gpulab.module import kernel_of, lds_size, triple
 
     of = resources(kernel_of(kernel, "occupancy")) if kernel is not None else None
     device = architectures.get(arch or (of.arch if of else providers.devices()[providers.current()].arch))
@@ -54,13 +55,10 @@ def occupancy(
         limit = min(limit, kernel.resources.max_block_threads)
     if block is None:
         block = min(256, limit)
-    threads = 1
-    for extent in (block,) if isinstance(block, int) else tuple(block):
-        threads *= extent
-    if not 1 <= threads <= limit:
+    threads = math.prod(triple(block, "block", "gpulab.occupancy"))
+    if threads > limit:
         raise LaunchLimitError(f"a workgroup has 1 to {limit:,} threads here, not {threads:,}.")
-    if dynamic_lds_bytes < 0:
-        raise LaunchLimitError(f"dynamic_lds_bytes is a number of bytes, not {dynamic_lds_bytes}.")
+    dynamic_lds_bytes = lds_size(dynamic_lds_bytes, "gpulab.occupancy")
     if of is None:
         demand = Demand(64, 0, 32, dynamic_lds_bytes, threads)
     else:

@@ -11,11 +11,12 @@ device does not define.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpulab import metrics, providers
+from gpulab.arguments import described
 from gpulab.blocks import block
-from gpulab.errors import CounterNotFound, LaunchNotFound
+from gpulab.errors import ArgumentError, CounterNotFound, LaunchNotFound
 from gpulab.views import launches as views
 from gpulab.views import profiles
 from gpulab.views.table import Table
@@ -99,6 +100,8 @@ class Run:
             return self._recorded[index]
         except IndexError:
             raise self._no_launch(index) from None
+        except TypeError:
+            raise self._no_index(index) from None
 
     def _no_launch(self, index: int) -> LaunchNotFound:
         count = len(self._recorded)
@@ -110,6 +113,14 @@ class Run:
         return LaunchNotFound(
             f"there is no launch {index}: the profile block has {count}.",
             hint=f"run[0] to run[{count - 1}]; run[-1] is the last." if count > 1 else "run[0] is the launch.",
+        )
+
+    def _no_index(self, index: Any) -> LaunchNotFound:
+        name = getattr(index, "name", index)
+        places = [str(place) for place, launch in enumerate(self._recorded) if launch.kernel == name][:8]
+        return LaunchNotFound(
+            f"a launch is asked for by its number in the profile block, from 0 on, not by {described(index)}.",
+            hint=f"{name} has the number{'s' if len(places) > 1 else ''} {', '.join(places)}." if places else "",
         )
 
     def __iter__(self) -> Iterator[Launch]:
@@ -369,6 +380,11 @@ class Run:
         Raises:
             LaunchNotFound, CounterNotFound: as `metric`, for either run.
         """
+        if not isinstance(other, Run):
+            raise ArgumentError(
+                f"a run is compared with another one, and was given {described(other)}.",
+                hint="with gpulab.profile() as after: ...; then before.compare(after).",
+            )
         before, after = self.total(), other.total()
         return profiles.comparison_table(before, after, names, _kinds(after))
 

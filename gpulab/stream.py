@@ -5,10 +5,33 @@ On a virtual device a kernel runs when it is launched; streams and events then o
 
 from __future__ import annotations
 
+import operator
 from types import TracebackType
+from typing import Any
 
 from gpulab import dropped, providers
-from gpulab.errors import GpulabError
+from gpulab.errors import ArgumentError, GpulabError
+
+
+def handle_of(stream: Any) -> int:
+    """A stream as its library knows it: of a `Stream`, of hip-python's (or its number), 0 of None.
+
+    Raises:
+        ArgumentError: it is something else.
+        GpulabError: the stream was destroyed.
+    """
+    if stream is None:
+        return 0
+    if isinstance(stream, Stream):
+        return stream.handle
+    try:
+        foreign = type(stream).__name__ == "ihipStream_t"
+        number = int(stream) if foreign else -1 if isinstance(stream, bool) else operator.index(stream)
+    except TypeError:
+        number = -1
+    if number < 0 or 2 < number < 4096 or number >> 64:  # 0, 1 and 2 are HIP's own streams, others addresses
+        raise ArgumentError(f"{stream!r} is no stream.", hint="make one with gpulab.Stream().")
+    return number
 
 
 class Stream:
@@ -38,7 +61,7 @@ class Stream:
 
     def wait(self, event: Event) -> None:
         """Let work that this stream gets from now on start after the event; the host does not wait."""
-        self._provider.stream_wait_event(self.handle, event._handle)
+        self._provider.stream_wait_event(self.handle, _event(event)._handle)
 
     def synchronize(self) -> None:
         """Wait until all work given to this stream has finished."""
@@ -75,7 +98,7 @@ class Event:
 
     def record(self, stream: Stream | None = None) -> Event:
         """Put the mark behind all work given to the stream so far (the default stream if None)."""
-        self._provider.event_record(self._handle, stream.handle if stream is not None else 0)
+        self._provider.event_record(self._handle, handle_of(stream))
         self._recorded = True
         return self
 
@@ -89,7 +112,7 @@ class Event:
         Raises:
             GpulabError: one of the two was never recorded.
         """
-        for event, which in ((start, "the first"), (self, "the second")):
+        for event, which in ((_event(start), "the first"), (self, "the second")):
             if not event._recorded:
                 raise GpulabError(
                     f"{which} event was never recorded.",
@@ -101,3 +124,10 @@ class Event:
 
     def __repr__(self) -> str:
         return f"Event({'recorded' if self._recorded else 'not recorded'})"
+
+
+def _event(value: Any) -> Event:
+    if isinstance(value, Event):
+        return value
+    hint = "event = gpulab.Event().record(stream) marks a point in a stream." if isinstance(value, Stream) else ""
+    raise ArgumentError(f"{value!r} is no event.", hint=hint or "make one with gpulab.Event().")

@@ -48,7 +48,7 @@ def get(name: str) -> Architecture:
     Raises:
         DeviceNotFound: gpulab has no virtual device of this architecture.
     """
-    found = find(name)
+    found = find(name) if isinstance(name, str) else None
     if found is None:
         from gpulab.errors import DeviceNotFound
 

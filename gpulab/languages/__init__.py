@@ -35,7 +35,7 @@ def find(name: str) -> Language:
     Raises:
         GpulabError: there is none; the message lists those there are.
     """
-    found = members().get(name)
+    found = members().get(name) if isinstance(name, str) else None
     if found is None:
         listed = ", ".join(f'"{one.name}" ({one.title})' for one in members().values())
         raise GpulabError(f"there is no language {name!r} here.", hint=f"language= takes {listed}.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import numbers
 import os
 import threading
 from collections.abc import Mapping
@@ -180,7 +181,8 @@ class Registry:
             return wanted
         everything = self.devices()
         if not isinstance(wanted, str):
-            if isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(everything):
+            whole = isinstance(wanted, numbers.Integral) and not isinstance(wanted, bool)
+            if whole and 0 <= wanted < len(everything):
                 return everything[wanted]
             self._no_device(wanted)
         name = wanted.strip()

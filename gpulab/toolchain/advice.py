@@ -387,6 +387,18 @@ RULES: tuple[Rule, ...] = (
     ),
     # -- the language of kernels
     Rule(
+        "void returns",
+        r"void function '\w+' should not return a value",
+        "A kernel is void and stores results through a pointer argument. A __device__ function has its result's type "
+        "in place of void.",
+    ),
+    Rule(
+        "comment behind a statement",
+        r"expected (?:expression|unqualified-id|statement)",
+        "Comments begin with // in C++, not with #.",
+        line=r"(?:^|[;{}]|\s)#(?!\s*(?:include|define|undef|if|ifdef|ifndef|elif|else|endif|pragma|error|line)\b)",
+    ),
+    Rule(
         "kernel returns",
         r"must have void return type",
         "A kernel returns nothing: declare it __global__ void, and store results through a pointer argument.",
@@ -424,6 +436,12 @@ RULES: tuple[Rule, ...] = (
         "launch member",
         r"no member named '(\w+)' in '(?:const )?__hip_builtin_\w+'",
         "threadIdx, blockIdx, blockDim and gridDim have the parts .x, .y and .z only.",
+    ),
+    Rule(
+        "launch whole as index",
+        r"no viable overloaded operator\[\] for type",
+        "This variable has three parts; take one of them, for example threadIdx.x.",
+        line=r"\[\s*(?:threadIdx|blockIdx|blockDim|gridDim)\s*\]",
     ),
     Rule(
         "launch whole",
@@ -614,6 +632,13 @@ RULES: tuple[Rule, ...] = (
         "Elements of an array are written with brackets: x[i]. Parentheses call a function.",
     ),
     Rule(
+        "host code in a cell",
+        r"no matching function for call to '\w+'[\s\S]*call to __device__ function from __host__ function|"
+        r"reference to __device__ function '.*' in __host__ function",
+        "A cell holds device code only, and a function without a mark is for the host. Mark it: __global__ (a kernel) "
+        "or __device__. A whole program with main() goes into a %%hipcc cell.",
+    ),
+    Rule(
         "printf format",
         r"no matching function for call to 'printf'",
         'The first argument of printf is a text in double quotation marks, the values follow: printf("i = %d\\n", i);',
@@ -649,14 +674,14 @@ RULES: tuple[Rule, ...] = (
     # -- warnings
     Rule(
         "double",
-        r"implicit conversion increases floating-point precision",
+        r"implicit conversion increases floating-point precision: .* to .*double",
         flag="double-promotion",
         text="A number such as 2.0 is a double, so this is computed in double, which is slow on most GPUs. Write 2.0f.",
         line=r"\d\.\d*(?![\d]*f)",
     ),
     Rule(
         "double value",
-        r"implicit conversion increases floating-point precision",
+        r"implicit conversion increases floating-point precision: .* to .*double",
         flag="double-promotion",
         text="This is computed in double, which is slow on most GPUs. If float is enough, keep all parts float.",
     ),

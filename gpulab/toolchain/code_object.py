@@ -33,8 +33,9 @@ class Parameter:
     """One kernel parameter.
 
     `type` is its C++ spelling ("const float *"); `kind` is "pointer" or "value"; `size` and `offset` are bytes
-    in the kernel's argument block. `dtype` is the numpy name of a scalar, or of what a pointer points to:
-    "float32", "int32", "bool"; "uint64" for a pointer to pointers; None for structures, vector types and void.
+    in the kernel's argument block. `dtype` is the numpy name of a scalar, or of what a pointer points to (of arrays
+    their elements): "float32", "int32", "bool"; "uint64" for a pointer to pointers; None for structures, vector types
+    and void.
     """
 
     name: str

@@ -165,6 +165,11 @@ class _Metadata:
         plain = self.strip(kind)
         pointer = plain is not None and plain.tag in _POINTERS
         value = self.follow(plain, "baseType") if pointer and plain is not None else kind
+        for _ in range(8):  # the elements of arrays, which the kernel finds behind the pointer
+            array = self.strip(value) if pointer else None
+            if array is None or array.tag != "DW_TAG_array_type" or "DIFlagVector" in array.fields.get("flags", ""):
+                break
+            value = self.follow(array, "baseType")
         return FormalParameter(name, self.spelling(kind), self.dtype(value), pointer)
 
 

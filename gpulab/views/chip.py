@@ -128,12 +128,20 @@ def belonging(name: str, arch: str) -> tuple[str, ...]:
         CounterNotFound: the device has nothing of that name.
     """
     has = parts(architectures.get(arch))
+    if not isinstance(name, str):
+        raise CounterNotFound(
+            f"a part, a counter or a metric is named by a text, not by a {type(name).__name__}.",
+            hint="gpulab.chip() lists the parts.",
+        )
     named = [part for part in has if part.lower() == name.strip().lower()]
     if named:
         return tuple(named)
     if name in _BLOCKS:
         return (_BLOCKS[name],)
-    known = metrics.find(name, arch)
+    try:
+        known = metrics.find(name, arch)
+    except CounterNotFound as error:
+        raise CounterNotFound(error.what, why=error.why, hint=f"{error.hint} Parts are {', '.join(has)}.") from None
     counters = (name,) if isinstance(known, counter_names.Counter) else metrics.needed(known.name, arch)
     found = {_part(counter) for counter in counters}
     listed = tuple(part for part in has if part in found)

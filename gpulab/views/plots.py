@@ -31,7 +31,7 @@ def lines(
 
     Args:
         x: the places from left to right; words stand at equal distances.
-        series: name -> one value for each place; a NaN is left out.
+        series: name -> one value for each place; the picture leaves out NaN and infinity.
         title: what is plotted.
         across: name of the axis to the right, with its unit.
         up: name of the axis upwards, with its unit, if all series share it; "" for a plot of its own for each series.
@@ -83,7 +83,9 @@ def blocks(grid: tuple[int, int], block: tuple[int, int], width: int, height: in
 def _plot(
     kind: str, x: Sequence[Place], series: Mapping[str, Sequence[float]], title: str, across: str, up: str, log: str
 ) -> Instrument:
-    x, series = list(x), {name: [float(value) for value in values] for name, values in series.items()}
+    if not isinstance(series, Mapping):
+        raise ValueError(f'series is a dictionary, {{"name": values}}, not a {type(series).__name__}')
+    x, series = list(x), {str(name): _floats(str(name), values) for name, values in series.items()}
     if log not in ("", "x", "xy"):
         raise ValueError(f'log is "", "x" or "xy", not {log!r}')
     if not x or not series:
@@ -100,8 +102,15 @@ def _plot(
     )  # fmt: skip
 
 
+def _floats(name: str, values: Sequence[float]) -> list[float]:
+    try:
+        return [float(value) for value in values]
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"{name} has a value that is no number: {error}") from None
+
+
 def _cell(value: float) -> Cell:
-    return "–" if math.isnan(value) else int(value) if value == int(value) else value
+    return "–" if math.isnan(value) else _shown(value)
 
 
 def _said(name: str, x: Sequence[Place], values: Sequence[float], across: str) -> str:
@@ -125,7 +134,7 @@ def _said(name: str, x: Sequence[Place], values: Sequence[float], across: str) -
 
 
 def _shown(value: float) -> int | float:
-    return int(value) if value == int(value) else value
+    return int(value) if abs(value) < 1e15 and value == int(value) else value
 
 
 def _figure(
@@ -147,14 +156,17 @@ def _figure(
             else:
                 marker = _MARKERS[k % 7] if len(x) < 40 else ""
                 axes.plot(places, values, marker=marker, linestyle=_STROKES[k % 7], markersize=4, **shown)
-        most = max((value for values in panel.values() for value in values if not math.isnan(value)), default=1)
-        _axes(axes, x, words, palette.plain(across), palette.plain(up or next(iter(panel))), log, most)
+        known = [value for values in panel.values() for value in values if math.isfinite(value)]
+        ends = 1.1 * min(known, default=0), 1.1 * max(known, default=1)
+        _axes(axes, x, words, palette.plain(across), palette.plain(up or next(iter(panel))), log, ends)
         if len(panel) > 1:
             axes.legend(fontsize=8)
     return figure
 
 
-def _axes(axes: Any, x: Sequence[Place], words: bool, across: str, up: str, log: str, most: float) -> None:
+def _axes(
+    axes: Any, x: Sequence[Place], words: bool, across: str, up: str, log: str, ends: tuple[float, float]
+) -> None:
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.grid(alpha=0.4)
@@ -163,7 +175,8 @@ def _axes(axes: Any, x: Sequence[Place], words: bool, across: str, up: str, log:
         axes.set_xscale("log")
         axes.set_yscale("log")
         return
-    axes.set_ylim(0, 1.1 * most or 1)
+    lowest, highest = min(ends[0], 0), max(ends[1], 0)
+    axes.set_ylim(lowest, highest or (0 if lowest else 1))
     if words:
         turned = {"rotation": 30, "ha": "right"} if sum(len(str(place)) for place in x) > 60 else {}
         axes.set_xticks(range(len(x)), [palette.plain(str(place)) for place in x], **turned)

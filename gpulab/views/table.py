@@ -49,7 +49,7 @@ def one_line(text: str) -> str:
 def number(value: int | float) -> str:
     """A count with thousands separators, a float with three significant digits or its integer part."""
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
     return f"{value:,}"
 
 

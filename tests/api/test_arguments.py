@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gpulab
 from gpulab.arguments import Packer
 from gpulab.errors import ArgumentError, DeviceMemoryError
 from gpulab.memory import DeviceArray, Pointer
@@ -333,3 +334,66 @@ def test_how_many_arguments_are_too_many(more: int, what: str) -> None:
     assert error.value.hint == (
         f"leave out the last {what} Grid and block go into the brackets: kernel[grid, block](arguments)."
     )
+
+
+def test_tables_of_rows() -> None:
+    """C++ passes float x[3][4] as a pointer to rows of four floats, which stand one behind the other."""
+    source = "__global__ void fill(float x[3][4]) { x[threadIdx.y][threadIdx.x] = 10 * threadIdx.y + threadIdx.x; }"
+    module = gpulab.compile(source + " __global__ void rows(float** x) { x[0][0] = 1; }")
+    array = gpulab.zeros((3, 4))
+    module.fill[1, (4, 3)](array)
+    assert array.to_host().tolist() == [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
+    with pytest.raises(ArgumentError, match="points to float32, and was given a device array of int32"):
+        module.fill[1, (4, 3)](gpulab.zeros((3, 4), "int32"))
+    with pytest.raises(ArgumentError, match=r"is a pointer to pointers.*\n.*\n.*x\[row \* width \+ column\]"):
+        module.rows[1, 1](array)
+    addresses = gpulab.to_device([array.address + 16], dtype="uint64")  # the second row: four floats further
+    module.rows[1, 1](addresses)
+    assert array.to_host()[1].tolist() == [1, 11, 12, 13]
+
+
+def test_pointers_to_vectors_of_floats_take_their_elements() -> None:
+    """numpy makes float64 unless told otherwise; four float32 stand in a float4 one behind the other, two in a float2
+    like the parts of a complex64."""
+    module = gpulab.compile(
+        "__global__ void four(const float4* x, float* y) { float4 v = *x; y[0] = v.x; y[1] = v.w; }"
+        "__global__ void two(const double2* x, const float2* z, float* y) { y[0] = x->y; y[1] = z->y; }\n"
+        "#include <hip/hip_fp16.h>\n"
+        "__global__ void halves(const __half2* x, const half2* z, float* y) { y[0] = __high2float(*x); y[1] = 0; }"
+    )
+    found, numbers = gpulab.zeros(2), np.array([1.0, 2, 3, 4])
+    module.four[1, 1](gpulab.to_device(numbers.astype("float32")), found)
+    assert found.to_host().tolist() == [1, 4]
+    module.two[1, 1](gpulab.to_device(numbers), gpulab.to_device([5 + 6j], "complex64"), found)
+    assert found.to_host().tolist() == [2, 6]
+    raw = gpulab.to_device(numbers.astype("float32").view("uint8"))  # bytes are anything
+    module.four[1, 1](raw, found)
+    assert found.to_host().tolist() == [1, 4]
+    halves = gpulab.to_device(numbers, "float16")
+    module.halves[1, 1](halves, halves, found)
+    assert found.to_host().tolist() == [2, 0]
+    with pytest.raises(
+        ArgumentError, match=r"argument 2 .* points to float16, and was given a device array of float32"
+    ):
+        module.halves[1, 1](halves, found, found)
+    for dtype in ("float64", "int32", "float16"):
+        with pytest.raises(ArgumentError, match=f"points to float32, and was given a device array of {dtype}"):
+            module.four[1, 1](gpulab.to_device(numbers.astype(dtype)), found)
+
+
+def test_arrays_of_numbers_are_vectors_by_their_values() -> None:
+    """1 as float32 is 0x3f800000; the bits of the integer 1 would be 1.4e-45."""
+    source = "__global__ void put(float2 f, int3 i, dim3 d, float* out) { out[0] = f.y; out[1] = i.z; out[2] = d.z; }"
+    put, out = gpulab.compile(source).put, gpulab.zeros(3)
+    for pair in (np.array([2, 1]), np.array([2, 1], "int32"), np.array([2.0, 1.0]), np.complex64(2 + 1j)):
+        put[1, 1](pair, np.array([4, 5, 6], "int8"), (7,), out)
+        assert out.to_host().tolist() == [1, 6, 1]
+    raw = np.array([2, 1], "float32").view("uint8")
+    put[1, 1](raw, (4, 5, 6), (7, 8, 9), out)
+    assert out.to_host().tolist() == [1, 6, 9]
+    for wrong in (((7, 8, 9, 10), "takes 3 numbers"), (np.int64(5), "a tuple of 3 numbers")):
+        with pytest.raises(ArgumentError, match=wrong[1]):
+            put[1, 1]((2, 1), (4, 5, 6), wrong[0], out)
+    for pair in (np.int64(1), np.float64(1), np.array([1, 2, 3])):
+        with pytest.raises(ArgumentError, match=r"float2 f\) takes"):
+            put[1, 1](pair, (4, 5, 6), (7,), out)

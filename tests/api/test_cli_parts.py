@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -256,6 +257,19 @@ def test_steps_of_setup(monkeypatch: pytest.MonkeyPatch, names: str, said: str) 
     assert ran == [((1, 256), 4.0, (256,), (256,))]
 
 
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"gpulab {version('gpulab')}\n")
+
+
+def test_an_architecture_of_isa_is_one_that_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["isa", "--grep", "carry", "--arch", "gfx1"]) == 1
+    assert "There is no virtual GPU of architecture 'gfx1'" in capsys.readouterr().err
+    assert cli.main(["isa", "v_add_f32", "--arch", "gfx942"]) == 1
+    assert "--arch goes with --grep" in capsys.readouterr().err
+
+
 def test_isa_needs_a_name_or_a_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["isa"]) == 1
     assert capsys.readouterr() == (
@@ -499,6 +513,40 @@ def test_a_file_that_is_no_notebook(tmp_path: Path) -> None:
     assert said.startswith("cannot be run: Notebook does not appear to be JSON: ")
     good, said = cli.execute(tmp_path / "absent.ipynb", None, 1.0)
     assert (good, said) == (False, f"cannot be run: [Errno 2] No such file or directory: '{tmp_path / 'absent.ipynb'}'")
+
+
+def test_json_that_is_no_notebook(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}')
+    good, said = cli.execute(tmp_path / "a.ipynb", None, 1.0)
+    assert (good, said) == (False, "cannot be run: The notebook is invalid and is missing an expected key: cells")
+
+
+def test_folders_that_cannot_take_the_executed_notebooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "execute", None)  # nothing runs
+    monkeypatch.setattr(cli, "jupyter_environment", dict)
+    for name in ("a.ipynb", "other/a.ipynb", "file"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    first, other = str(tmp_path / "a.ipynb"), str(tmp_path / "other/a.ipynb")
+    for output, notebooks, said in (
+        ("file", [first], "cannot be made: File exists."),
+        ("out", [first, other], "several notebooks are called a.ipynb"),
+        (".", [first], "a.ipynb itself would be overwritten"),
+    ):
+        words = {"output": str(tmp_path / output), "timeout": 9.0, "arch": None}
+        assert cli.run(given(notebooks=notebooks, **words)) == 2
+        assert said in capsys.readouterr().err
+    assert (tmp_path / "a.ipynb").read_text() == ""
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf", "x"])
+def test_limits_of_time_are_above_zero(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["run", "a.ipynb", "--timeout", limit], ["grade", "first-fill", "a.hip", "--seconds", limit]):
+        with pytest.raises(SystemExit):
+            cli.parser().parse_args(words)
+        assert f"{limit} is no number of seconds above 0" in capsys.readouterr().err
 
 
 def test_widgets_are_taken_out_of_outputs(tmp_path: Path) -> None:

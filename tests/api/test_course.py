@@ -86,7 +86,7 @@ def test_memory_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = SimpleNamespace(memory_info=lambda: steps.append("look") or (1000, 5096))
     monkeypatch.setattr(providers, "selected", lambda: chosen)
     found = memory_info()
-    assert (found.free, found.total, found.used, str(found)) == (1000, 5096, 4096, "4,096 of 5,096 bytes in use")
+    assert (found.free, found.total, found.used, str(found)) == (1000, 5096, 4096, "1,000 of 5,096 bytes are free")
     assert steps == ["release", "look"]
 
 

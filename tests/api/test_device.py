@@ -142,3 +142,23 @@ def test_what_is_no_device(which: object) -> None:
 def test_misspelt_names_are_guessed() -> None:
     with pytest.raises(AttributeError, match=r"did you mean gpulab\.devices\?"):
         gpulab.devics  # noqa: B018
+
+
+def test_the_list_of_devices_is_asked_by_number_or_name() -> None:
+    devices = gpulab.devices()
+    assert devices[-1] == devices["gfx1100"] == devices[1]
+    assert [each.index for each in devices] == [0, 1]
+    assert devices.index(devices[1]) == 1
+    for absent in (7, -3, "gfx9999", None):
+        with pytest.raises(gpulab.DeviceNotFound, match="There is no device"):
+            devices[absent]
+    with pytest.raises(ValueError):
+        devices.index("absent")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("array", "to_device"), ("from_numpy", "to_device"), ("RawKernel", "compile")]
+)
+def test_names_of_other_libraries(name: str, meant: str) -> None:
+    with pytest.raises(AttributeError, match=f"did you mean gpulab.{meant}"):
+        getattr(gpulab, name)

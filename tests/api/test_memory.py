@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -90,7 +93,7 @@ def test_copy_from() -> None:
     [
         (np.zeros((3, 2), "int32"), "has shape (3, 2), the device array has (2, 3)"),
         (np.zeros((2, 3), "float32"), '.astype("int32")'),
-        (2.5, ".astype"),
+        (2.5, "2.5 is no value that an element of int32 can hold"),
     ],
 )
 def test_copy_from_converts_and_broadcasts_nothing(source: object, said: str) -> None:
@@ -352,3 +355,52 @@ def test_pinned_memory() -> None:
     assert gpulab.to_device(host).to_host().tolist() == [[7, 7, 7], [7, 7, 7]]
     with pytest.raises(DeviceMemoryError, match="in device memory already"):
         gpulab.to_device(gpulab.zeros(1))  # type: ignore[arg-type]
+
+
+def test_numbers_in_the_other_byte_order_are_refused() -> None:
+    """1.0 has the bytes 3f 80 00 00 (IEEE 754); read from the lowest byte first they are 4.6e-41."""
+    for wrong in (np.ones(4, ">f4"), np.ones(4, [("n", ">i4")])):
+        with pytest.raises(DeviceMemoryError, match="bytes in the other order"):
+            gpulab.to_device(wrong)
+        with pytest.raises(DeviceMemoryError, match="bytes in the other order"):
+            gpulab.zeros(4).view(wrong.dtype)
+    right = gpulab.to_device(np.ones(4, ">f4").astype(np.dtype(">f4").newbyteorder("=")))
+    assert right.to_host().tobytes()[:4] == bytes.fromhex("0000803f")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: gpulab.to_device([300], dtype="int8"), "cannot become elements of int8"),
+        (lambda: gpulab.to_device([10**400], dtype="float32"), "cannot become elements of float32"),
+        (lambda: gpulab.to_device([float("nan")], dtype="int32"), "choose a type that holds them"),
+        (lambda: gpulab.to_device(np.ma.array([1, 2], mask=[0, 1])), r"values\.filled\(0\)"),
+        (lambda: gpulab.zeros(4).copy_from([[1], [2, 3]]), "no array of numbers"),
+        (lambda: gpulab.zeros(4).copy_from(1e300), "1e[+]300 is no value that an element of float32 can hold"),
+        (lambda: gpulab.zeros(4, "float16").copy_from(70000), "70000 is no value"),  # the largest is 65504
+        (lambda: gpulab.zeros(4).to_host([0.0] * 4), "out= takes a numpy array, and was given a value of type list"),
+        (lambda: gpulab.zeros(4).to_host(gpulab.zeros(4)), "type DeviceArray"),
+        (lambda: gpulab.zeros(4).to_host(stream=5), "5 is no stream"),
+        (lambda: gpulab.zeros(4).copy_from(1, stream=[]), "is no stream"),
+        (lambda: gpulab.zeros(""), "this is ''"),
+        (lambda: gpulab.zeros(b"ab"), "this is b'ab'"),
+        (lambda: gpulab.empty({4, 2}), "a shape is a whole number or a tuple"),
+        (lambda: gpulab.pinned(2**64), "more than any device can address"),
+        (lambda: gpulab.Pointer(16, "float33"), "'float33' is no element type"),
+        (lambda: gpulab.zeros(4, gpulab.Pointer(0)), "no element type"),
+        (lambda: gpulab.Pointer(16) + "4", "moves by a whole number of bytes, not by '4'"),
+    ],
+)
+def test_odd_values_are_refused_by_name(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(gpulab.GpulabError, match=said):
+        call()
+
+
+def test_a_device_array_is_neither_true_nor_false_nor_copied_by_python() -> None:
+    array = gpulab.to_device([0.0])
+    for use in (bool, lambda a: 1 if a else 2, lambda a: a & 1, lambda a: 2 // a, round, lambda a: ~a):
+        with pytest.raises(DeviceMemoryError, match="Python cannot calculate with"):
+            use(array)
+    for use in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(DeviceMemoryError, match="Python cannot copy or pickle a device array"):
+            use(array)

@@ -350,3 +350,74 @@ def test_a_module_that_is_gone_is_unloaded(monkeypatch: pytest.MonkeyPatch) -> N
     gc.collect()
     gpulab.zeros(1, "int32")
     assert unloaded == loaded
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"options": "-O1 -DN=4"}, "options=['-O1', '-DN=4']"),
+        ({"options": [1]}, "options= takes a list of texts, and was given 1."),
+        ({"name_expressions": "scale<float>"}, "name_expressions=['scale<float>']"),
+        ({"first_line": "7"}, "first_line= takes the number of a line, and was given the text '7'."),
+        ({"first_line": -1}, "and was given -1."),
+        ({"headers": {"a.h": 3}}, "headers= takes a dictionary"),
+        ({"headers": "a.h"}, "headers= takes a dictionary"),
+        ({"language": ["hip"]}, "there is no language ['hip'] here."),
+    ],
+)
+def test_arguments_of_compile_of_another_kind(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(gpulab.GpulabError) as raised:
+        gpulab.compile(SOURCE, **arguments)
+    assert said in str(raised.value)
+
+
+def test_what_makes_no_module(module: gpulab.Module) -> None:
+    for value in ("kernel.co", None, 5):
+        with pytest.raises(gpulab.ArgumentError, match=r"gpulab\.load takes the bytes of a code object"):
+            gpulab.load(value)  # type: ignore[arg-type]
+    with pytest.raises(gpulab.ArgumentError, match=r"gpulab.load\(bytes\)"):
+        gpulab.Module(module.elf)  # type: ignore[arg-type]
+    with pytest.raises(KernelNotFound, match="a variable is named by a text"):
+        module.variable(None)  # type: ignore[arg-type]
+    with pytest.raises(LaunchLimitError, match="must be a whole number"):
+        module.fill[[[1], [2, 3]], 4](gpulab.zeros(4, "int32"))
+
+
+def test_streams_of_hip_python_are_streams(module: gpulab.Module) -> None:
+    from hip import hip
+
+    array = gpulab.zeros(4, "int32")
+    error, stream = hip.hipStreamCreate()
+    assert error == hip.hipError_t.hipSuccess
+    module.fill[1, 4, 0, stream](array)
+    assert array.to_host(stream=stream).tolist() == [7] * 4
+    gpulab.Event().record(stream)
+    hip.hipStreamDestroy(stream)
+    for memory in (array, gpulab.Pointer(4096), 2**64):
+        with pytest.raises(LaunchLimitError, match="the fourth part in the brackets is a stream"):
+            module.fill[1, 4, 0, memory](array)
+
+
+def test_what_is_no_event() -> None:
+    stream, event = gpulab.Stream(), gpulab.Event()
+    with pytest.raises(gpulab.ArgumentError, match=r"gpulab.Event\(\).record\(stream\) marks a point"):
+        stream.wait(stream)  # type: ignore[arg-type]
+    with pytest.raises(gpulab.ArgumentError, match=r"1\.5 is no event"):
+        event.elapsed_ms(1.5)  # type: ignore[arg-type]
+    with pytest.raises(gpulab.ArgumentError, match="'s' is no stream"):
+        event.record("s")  # type: ignore[arg-type]
+
+
+def test_a_stream_or_a_kernel_that_is_gone_is_named(module: gpulab.Module) -> None:
+    from hip import hip
+
+    _, stream = hip.hipStreamCreate()
+    hip.hipStreamDestroy(stream)
+    with pytest.raises(LaunchLimitError, match="there is no such stream") as raised:
+        module.other[1, 1, 0, stream]()
+    assert "smaller block" not in str(raised.value)
+    for use in (lambda: gpulab.zeros(4).to_host(stream=stream), lambda: gpulab.Event().record(stream)):
+        with pytest.raises(gpulab.HipError, match="there is no such stream"):
+            use()
+    with pytest.raises(gpulab.HipError, match="there is no such kernel"):
+        providers.selected().launch(12345, (1, 1, 1), (1, 1, 1), 0, 0, b"")

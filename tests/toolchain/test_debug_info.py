@@ -66,6 +66,11 @@ POINTER_TO_CONST = derived(2, "pointer_type", 3, ", size: 64") + "\n" + derived(
           "!4 = !DISubrange(count: 0)"], 2, "int[0]", None, False),
         (["!2 = !DICompositeType(tag: DW_TAG_array_type, baseType: !1, size: 128, flags: DIFlagVector, elements: !3)",
           "!3 = !{!4, null}", "!4 = !DISubrange(count: 4)"], 2, "int vector[4]", None, False),
+        ([derived(5, "pointer_type", 2), "!2 = !DICompositeType(tag: DW_TAG_array_type, baseType: !1, elements: !3)",
+          "!3 = !{!4}", "!4 = !DISubrange(count: 4)"], 5, "int[4] *", "int32", True),
+        ([derived(5, "pointer_type", 2), "!2 = !DICompositeType(tag: DW_TAG_array_type, baseType: !1, size: 128, "
+          "flags: DIFlagVector, elements: !3)", "!3 = !{!4}", "!4 = !DISubrange(count: 4)"], 5, "int vector[4] *", None,
+         True),
         (["!2 = distinct !DICompositeType(tag: DW_TAG_structure_type, file: !901, line: 3, size: 32)"], 2,
          "(unnamed structure)", None, False),
         (["!2 = !DICompositeType(tag: DW_TAG_union_type, size: 32)"], 2, "(unnamed union)", None, False),

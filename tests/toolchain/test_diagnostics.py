@@ -20,6 +20,10 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "missing semicolon": ("__global__ void k(float* x) {\n int i = threadIdx.x //!\n x[i] = 1;\n}", "semicolon"),
     "commas in for": ("__global__ void k(int* x) {\n for (int i = 0, i < 4, i++) x[i] = i; //!\n}", "separated by semicolons"),
     "new as a name": ("__global__ void k(int* x) {\n int new = 3; //!\n}", "A word of C++ itself"),
+    "host code": ('#include <stdio.h>\nint main() { printf("a"); } //!', "goes into a %%hipcc cell"),
+    "index of three parts": ("__global__ void k(float* x) {\n x[threadIdx] = 1; //!\n}", "for example threadIdx.x"),
+    "a result of void": ("__global__ void k(int* x) {\n return x[0]; //!\n}", "A kernel is void and stores results"),
+    "comment of Python": ("__global__ void k(int* x) {\n x[0] = 1; # one //!\n}", "begin with // in C++, not with #"),
     "class as a name": ("__global__ void k(int* x) {\n int class = 3; //!\n}", "A word of C++ itself"),
     "undeclared on the left": ("__global__ void k(int* x) {\n total = x[0]; //!\n}", "int total = ...;"),
     "undeclared on the right": ("__global__ void k(int* x) {\n int y; \n y = total; //!\n x[0] = y; }", "Nothing of this name"),
@@ -620,3 +624,10 @@ def test_a_program_that_lacks_a_header_of_c(name: str, header: str) -> None:
 def test_a_launch_in_pythons_form_in_a_program() -> None:
     found = advice.find("subscript of pointer to function type 'void (int *)'", " f[1,1](x);", "", program=True)
     assert "kernel<<<blocks, threads>>>(arguments)" in found
+
+
+def test_halves_that_become_floats_are_not_said_to_be_doubles() -> None:
+    source = "__global__ void k(_Float16 h, double* d, float* x) {\n x[0] = h;\n d[0] = x[1];\n}"
+    halves, floats = compile(source, arch="gfx942").warnings
+    assert "'_Float16' to 'float'" in str(halves)
+    assert (halves.advice, "computed in double" in floats.advice) == ("", True)

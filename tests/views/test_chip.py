@@ -62,6 +62,11 @@ def test_what_a_device_does_not_have_is_said(name: str, arch: str) -> None:
         gpulab.chip(name, arch)
 
 
+def test_a_part_that_is_not_there_is_answered_with_the_parts_there_are() -> None:
+    with pytest.raises(CounterNotFound, match=r"Parts are .*, L1, scalar cache, .*, L2, Infinity Cache, memory\."):
+        gpulab.chip("L3", "gfx942")
+
+
 def test_the_marked_part_is_named_in_words_and_in_the_table() -> None:
     made = gpulab.chip("SQ_LDS_BANK_CONFLICT", arch="gfx942")
     assert made.title == "Parts of the AMD Instinct MI300X (gfx942): SQ_LDS_BANK_CONFLICT"

@@ -28,6 +28,22 @@ def test_values_that_are_not_known_are_left_out():
     assert shown.png()
 
 
+@pytest.mark.parametrize(
+    ("values", "limits"),
+    [([1, 2], (0, 2.2)), ([-1, 2], (-1.1, 2.2)), ([-4, -2], (-4.4, 0)), ([0, 0], (0, 1)), ([1, math.inf], (0, 1.1))],
+)
+def test_all_values_lie_within_the_axes(values, limits):
+    for kind in (plots.lines, plots.steps, plots.bars):
+        figure = kind([1, 2], {"a": values}, title="t", across="x").figure()
+        assert figure.axes[0].get_ylim() == pytest.approx(limits)
+
+
+def test_infinity_and_large_numbers_in_words():
+    shown = plots.lines([1, 2], {"error": [math.inf, 1e300]}, title="t", across="x")
+    assert shown.sentence == "error by x: inf at 1, 1e+300 at 2."
+    assert shown.png()
+
+
 @pytest.mark.parametrize("log", ["", "x", "xy"])
 @pytest.mark.parametrize("up", ["", "amount"])
 @pytest.mark.parametrize("kind", [plots.lines, plots.steps, plots.bars])
@@ -50,6 +66,9 @@ def test_words_are_places_and_are_drawn_as_they_are():
         ([1], {}, "", "nothing to plot"),
         ([1, 2], {"a": [1]}, "", "a has 1 values for 2 places"),
         ([1], {"a": [1]}, "y", "not 'y'"),
+        ([1], [1], "", "series is a dictionary, .* not a list"),
+        ([1], {"a": [None]}, "", "a has a value that is no number"),
+        ([1], {"a": [10**400]}, "", "a has a value that is no number"),
     ],
 )
 def test_what_cannot_be_plotted_is_refused(x, series, log, said):

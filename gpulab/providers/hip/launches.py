@@ -99,6 +99,9 @@ class Launches(Devices):
             device = self.devices()[self.current()]
             limits = device.limits
             threads = block[0] * block[1] * block[2]
+            sizes = (*block, threads, lds, *grid)
+            most = (*limits.block, limits.block_threads, limits.lds_bytes, *limits.grid)
+            too_large = any(given > limit for given, limit in zip(sizes, most, strict=True)) or 0 in (*block, *grid)
             self._forget_error()
             cause = self._cause(0)
             raise LaunchLimitError(
@@ -111,7 +114,7 @@ class Launches(Devices):
                     f"shared memory per block, at least 1 in each direction, and a grid of at most "
                     f"{_sizes(limits.grid)} blocks."
                 ),
-                hint="use a smaller block (256 is a good start) and more blocks.",
+                hint="use a smaller block (256 is a good start) and more blocks." if too_large or cause is None else "",
             )
         self.fail(code, "hipModuleLaunchKernel")
 

@@ -295,7 +295,9 @@ class Modules:
     def find_function(self, handle: int) -> Function:
         found = self.functions.get(handle)
         if found is None:
-            raise Failure(codes.INVALID_HANDLE)
+            raise Failure(
+                codes.INVALID_HANDLE, "there is no such kernel (was its module unloaded, or the device reset?)"
+            )
         return found
 
     def global_variable(self, handle: int, name: str) -> tuple[int, int]:

@@ -24,6 +24,7 @@ from gpulab.virtual_gpu.runtime.moments import MOST_PENDING, Moment, Ran, latest
 LEGACY, PER_THREAD = 1, 2  # hipStreamLegacy, hipStreamPerThread
 LEAST_PRIORITY, GREATEST_PRIORITY = 1, -1
 DISABLE_TIMING = 2
+_NO_STREAM = "there is no such stream (was it destroyed, or the device reset?)"
 
 Triple = tuple[int, int, int]
 
@@ -150,7 +151,7 @@ class Streams:
             return stream
         if handle == PER_THREAD:
             return self._thread_stream(self._context.current)
-        raise Failure(otherwise)
+        raise Failure(otherwise, _NO_STREAM)
 
     def _thread_stream(self, device: Device) -> Stream:
         """The calling thread's own stream of a device; the first thread that asks has the device's."""
@@ -169,7 +170,7 @@ class Streams:
     def destroy(self, handle: int) -> None:
         stream = self._streams.pop(handle, None)
         if stream is None:
-            raise Failure(codes.INVALID_HANDLE)
+            raise Failure(codes.INVALID_HANDLE, _NO_STREAM)
         stream.device.streams.remove(stream)
         if stream in self.captured:
             self.captured[stream].leave(stream)
@@ -317,7 +318,7 @@ class Streams:
     def find_event(self, handle: int) -> Event:
         event = self._events.get(handle)
         if event is None:
-            raise Failure(codes.INVALID_HANDLE)
+            raise Failure(codes.INVALID_HANDLE, "there is no such event (was it destroyed, or the device reset?)")
         return event
 
     def destroy_event(self, handle: int) -> None:

@@ -261,9 +261,7 @@ def launch_function(
     symbol: int = 0,
 ) -> int:
     """Launch a kernel; `symbol` is its address in the host program, if it has one."""
-    found = _functions.get(function)
-    if found is None:
-        return codes.INVALID_HANDLE
+    found = _functions.get(function) or _modules.find_function(function)
     if extra:
         if parameters:
             return codes.INVALID_VALUE
@@ -295,9 +293,7 @@ def hipExtModuleLaunchKernel(
     """The same with the grid in threads; it must be whole blocks here."""
     if not bx or not by or not bz or x % bx or y % by or z % bz:
         return codes.INVALID_CONFIGURATION
-    found = _functions.get(function)
-    if found is None:
-        return codes.INVALID_HANDLE
+    found = _functions.get(function) or _modules.find_function(function)
     where = _streams.find(stream, codes.INVALID_VALUE) if stream else found.device.null_stream
     before = _streams.find_event(start) if start else None
     after = _streams.find_event(stop) if stop else None
