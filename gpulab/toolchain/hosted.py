@@ -36,6 +36,8 @@ _LEVEL = "-O2"
 
 #: As with ROCm's compiler, a program has these before its first line: __device__ may stand above the #include.
 _KEYWORDS = ("host", "device", "global", "shared", "constant", "managed")
+#: So it has names of the C++ library: its own headers may use them above HIP's.
+_STANDARD = "gpulab/host/standard.h"
 _FORMAT = "6"
 _STORE = cache.Store("hosted", 64 << 20)
 _EXECUTION = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<execution>", re.MULTILINE)
@@ -112,6 +114,8 @@ class Hosted:
         if hip:
             found += ["-nogpulib", "-nogpuinc", f"-cuid={self.unit}" if self.unit else "-fuse-cuid=none"]
             found += [f"-D__{one}__=__attribute__(({one}))" for one in _KEYWORDS]
+        if language == "hip":
+            found += ["-include", _STANDARD]
         for folder in self.quoted:
             found += ["-iquote", folder]
         for folder in self.user:

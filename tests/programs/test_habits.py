@@ -65,6 +65,18 @@ def test_a_header_brings_along_the_c_library(tmp_path: Path, monkeypatch: pytest
         assert command.run(["-c", source, "-o", "unit.o"]) == 0
 
 
+def test_the_c_library_is_there_above_every_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clang reads <cmath>, <cstdlib>, <algorithm> and <complex> for HIP before a source's first line
+    (__clang_hip_runtime_wrapper.h); for plain C++ it reads nothing."""
+    monkeypatch.chdir(tmp_path)
+    Path("sizes.h").write_text("inline size_t longest(size_t a, uint32_t b) { return std::max<size_t>(a, b); }\n")
+    text = '#include "sizes.h"\n'
+    Path("kernels.hip").write_text(text + "#include <hip/hip_runtime.h>\n__global__ void kernel() {}\n")
+    Path("plain.cpp").write_text(text)
+    assert command.run(["--offload-arch=gfx942", "-c", "kernels.hip", "-o", "unit.o"]) == 0
+    assert command.run(["-x", "c++", "-c", "plain.cpp", "-o", "unit.o"]) == 1
+
+
 COMPLEX = r"""
 #include <complex>
 #include <cstdio>

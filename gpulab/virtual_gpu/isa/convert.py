@@ -17,6 +17,7 @@ from gpulab.virtual_gpu.isa.expression import (
     floor,
     i16,
     i32,
+    rint,
     u8,
     u16,
     u32,
@@ -111,13 +112,13 @@ def _(a: f32, b: f32) -> u32:
 
 @vector("v_cvt_pk_u8_f32")
 def _(a: f32, position: u32, c: u32) -> u32:
-    """a as an unsigned byte (truncated, saturated), put into byte `position` of c."""
+    """a as an unsigned byte (rounded to nearest even, saturated), put into byte `position` of c."""
     shift = (position & 3) * 8
-    return (c & ~(const(0xFF, u32) << shift)) | (a.to(u8).to(u32) << shift)
+    return (c & ~(const(0xFF, u32) << shift)) | (rint(a).to(u8).to(u32) << shift)
 
 
 @vector(gfx9="v_cvt_pkaccum_u8_f32", keeps="rest")
 def _(a: f32, position: u32, dst: u32) -> u32:
-    """a as an unsigned byte (truncated, saturated), put into byte `position` of the destination."""
+    """a as an unsigned byte (rounded to nearest even, saturated), put into byte `position` of the destination."""
     shift = (position & 3) * 8
-    return (dst & ~(const(0xFF, u32) << shift)) | (a.to(u8).to(u32) << shift)
+    return (dst & ~(const(0xFF, u32) << shift)) | (rint(a).to(u8).to(u32) << shift)

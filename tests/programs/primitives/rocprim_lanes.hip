@@ -3,6 +3,8 @@
 #include <rocprim/intrinsics/bit.hpp>
 #include <rocprim/intrinsics/thread.hpp>
 #include <rocprim/intrinsics/warp.hpp>
+#include <rocprim/iterator/counting_iterator.hpp>
+#include <rocprim/thread/thread_search.hpp>
 #include <rocprim/type_traits.hpp>
 #include <rocprim/types.hpp>
 
@@ -37,6 +39,18 @@ __global__ void counts(unsigned int* words, unsigned long* longs, float* sum) {
   rocprim::atomic_add(sum, 0.5f);
   if (threadIdx.x == 0) rocprim::atomic_store(&longs[3], rocprim::atomic_load(&longs[2]) + 1);
 }
+struct Place {
+  unsigned int x, y;
+};
+// Rows of a sparse matrix end at these numbers of elements; on a path through row ends and elements, step by step.
+__constant__ int ends[] = {2, 2, 5, 9};
+__global__ void paths(Place* places, int* bounds) {
+  rocprim::counting_iterator<int> elements(0);
+  merge_path_search(static_cast<int>(threadIdx.x), ends, elements, 4, 9, places[threadIdx.x]);
+  bounds[0] = rocprim::lower_bound(ends, 4, 2);
+  bounds[1] = rocprim::upper_bound(ends, 4, 2);
+}
+
 int main() {
   int width = 0;
   HIP(hipDeviceGetAttribute(&width, hipDeviceAttributeWarpSize, 0));
@@ -66,5 +80,12 @@ int main() {
                        {static_cast<unsigned int>(rocprim::get_bit(10, 3)), rocprim::bit_count(0xf0f0u),
                         rocprim::bit_count(~0ull), rocprim::ctz(8u), rocprim::ctz(1ull << 40)},
                        {1, 8, 64, 3, 40});
+  Device<Place> places(14);
+  Device<int> bounds(2);
+  paths<<<1, 14>>>(places, bounds);
+  std::vector<unsigned int> rows;
+  for (const Place& place : places.read()) rows.push_back(place.x * 10 + place.y);
+  expect<unsigned int>("paths", rows, {0, 1, 2, 12, 22, 23, 24, 25, 35, 36, 37, 38, 39, 49});
+  expect("bounds", bounds.read(), {0, 2});
   return finished();
 }

@@ -23,6 +23,10 @@ __host__ __device__ double mix(double x) {
   double sum = std::sin(x) + cos(x) + std::exp(-x) + sqrt(x) + std::pow(x, 1.5) + std::log(x + 1) + fabs(x - 3);
   sum += sinf(f) + std::floor(f) + std::fmod(f, 0.75f) + atan2f(f, 2.0f) + std::tanh(f) + hypot(x, 4.0);
   sum += std::max(x, 2.0) - std::min(f, 1.0f) + (std::numeric_limits<float>::max() > f ? 1 : 0) + std::abs(-f);
+  int whole = static_cast<int>(x), e = 0, q = 0;  // with whole numbers, by their names with f, and what is no function in C
+  sum += ldexp(whole, 3) + std::scalbn(whole, -1) + frexp(whole, &e) + e + std::remquo(whole, 3, &q) + q % 8;
+  sum += std::log2f(f + 1) + std::sinf(f) * std::powf(f, 2) + std::isgreater(f, x) + 2 * std::isless(whole, x);
+  sum += isunordered(f, x) + (std::fpclassify(x) == FP_ZERO) + std::ldexpf(f, 2) + std::nextafter(1, x);
   int2 v = make_int2(static_cast<int>(x), 2) * 3;
   return sum + v.x - v.y + (std::isnan(x) ? 100 : 0) + max(1, 2) + std::erf(x) + std::round(x);
 }

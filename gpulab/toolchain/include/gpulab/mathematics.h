@@ -15,11 +15,23 @@
   __GPULAB_FUNCTION__ gpulab::enable_if_t<__is_integral(T), R> name(T x) {        \
     return name((double)x);                                                       \
   }
+// A whole number before an exponent or a pointer takes the double form, too.
+#define __GPULAB_INTEGER2__(name, P)                                                 \
+  template <typename T>                                                              \
+  __GPULAB_FUNCTION__ gpulab::enable_if_t<__is_integral(T), double> name(T x, P y) { \
+    return name((double)x, y);                                                       \
+  }
 // Mixed arguments: float only if both are, else double.
 #define __GPULAB_MIXED2__(name)                                                                                     \
   template <typename A, typename B>                                                                                 \
   __GPULAB_FUNCTION__ gpulab::enable_if_t<__is_arithmetic(A) && __is_arithmetic(B), double> name(A x, B y) {        \
     return name((double)x, (double)y);                                                                              \
+  }
+// A whole number beside an exponent or a pointer takes the double form, too.
+#define __GPULAB_INTEGER2__(name, P)                                               \
+  template <typename T>                                                           \
+  __GPULAB_FUNCTION__ gpulab::enable_if_t<__is_integral(T), double> name(T x, P y) { \
+    return name((double)x, y);                                                    \
   }
 
 // One argument, in the library.
@@ -136,6 +148,21 @@ __GPULAB_CLASSIFY__(isinf)
 __GPULAB_CLASSIFY__(isfinite)
 __GPULAB_CLASSIFY__(isnormal)
 __GPULAB_CLASSIFY__(signbit)
+// Comparisons that raise nothing where a number is NaN; the classes have the C library's numbers.
+#define __GPULAB_COMPARE2__(name)                                                                                   \
+  template <typename A, typename B>                                                                                 \
+  __GPULAB_FUNCTION__ gpulab::enable_if_t<__is_arithmetic(A) && __is_arithmetic(B), bool> name(A x, B y) {          \
+    return __builtin_##name((double)x, (double)y);                                                                  \
+  }
+__GPULAB_COMPARE2__(isgreater)
+__GPULAB_COMPARE2__(isgreaterequal)
+__GPULAB_COMPARE2__(isless)
+__GPULAB_COMPARE2__(islessequal)
+__GPULAB_COMPARE2__(islessgreater)
+__GPULAB_COMPARE2__(isunordered)
+__GPULAB_FUNCTION__ int fpclassify(float x) { return __builtin_fpclassify(0, 1, 4, 3, 2, x); }
+__GPULAB_FUNCTION__ int fpclassify(double x) { return __builtin_fpclassify(0, 1, 4, 3, 2, x); }
+__GPULAB_INTEGER1__(int, fpclassify)
 __GPULAB_FUNCTION__ bool __isnanf(float x) { return __builtin_isnan(x); }
 __GPULAB_FUNCTION__ bool __isinff(float x) { return __builtin_isinf(x); }
 __GPULAB_FUNCTION__ bool __finitef(float x) { return __builtin_isfinite(x); }
@@ -185,6 +212,10 @@ __GPULAB_FUNCTION__ double scalbln(double x, long int e) { return __builtin_ldex
 __GPULAB_FUNCTION__ float frexpf(float x, int* e) { return __builtin_frexpf(x, e); }
 __GPULAB_FUNCTION__ float frexp(float x, int* e) { return __builtin_frexpf(x, e); }
 __GPULAB_FUNCTION__ double frexp(double x, int* e) { return __builtin_frexp(x, e); }
+__GPULAB_INTEGER2__(ldexp, int)
+__GPULAB_INTEGER2__(scalbn, int)
+__GPULAB_INTEGER2__(scalbln, long int)
+__GPULAB_INTEGER2__(frexp, int*)
 __GPULAB_FUNCTION__ int ilogbf(float x) {
   int e;
   __builtin_frexpf(x, &e);
@@ -206,12 +237,14 @@ __GPULAB_FUNCTION__ double logb(double x) {
 }
 __GPULAB_INTEGER1__(double, logb)
 __GPULAB_FUNCTION__ float modff(float x, float* whole) {
+#pragma clang fp contract(off)  // x may be a product: what is subtracted is the rounded one
   float w = __builtin_truncf(x);
   *whole = w;
   return __builtin_copysignf(__builtin_isinf(x) ? 0.0f : x - w, x);
 }
 __GPULAB_FUNCTION__ float modf(float x, float* whole) { return modff(x, whole); }
 __GPULAB_FUNCTION__ double modf(double x, double* whole) {
+#pragma clang fp contract(off)  // x may be a product: what is subtracted is the rounded one
   double w = __builtin_trunc(x);
   *whole = w;
   return __builtin_copysign(__builtin_isinf(x) ? 0.0 : x - w, x);
@@ -227,6 +260,10 @@ __GPULAB_LIBRARY__ double __gpulab_remquo_f64(double, double, int*);
 __GPULAB_FUNCTION__ float remquof(float x, float y, int* q) { return __gpulab_remquo_f32(x, y, q); }
 __GPULAB_FUNCTION__ float remquo(float x, float y, int* q) { return __gpulab_remquo_f32(x, y, q); }
 __GPULAB_FUNCTION__ double remquo(double x, double y, int* q) { return __gpulab_remquo_f64(x, y, q); }
+template <typename A, typename B>
+__GPULAB_FUNCTION__ gpulab::enable_if_t<__is_arithmetic(A) && __is_arithmetic(B), double> remquo(A x, B y, int* q) {
+  return __gpulab_remquo_f64((double)x, (double)y, q);
+}
 
 // Integer powers, by repeated squaring.
 __GPULAB_LIBRARY_PURE__ float __gpulab_powi_f32(float, int);
@@ -352,6 +389,7 @@ __GPULAB_FUNCTION__ float __saturatef(float x) { return __builtin_fminf(__builti
 #undef __GPULAB_LIBRARY__
 #undef __GPULAB_LIBRARY_PURE__
 #undef __GPULAB_INTEGER1__
+#undef __GPULAB_INTEGER2__
 #undef __GPULAB_MIXED2__
 #undef __GPULAB_MATH1__
 #undef __GPULAB_MATH1_HALF__
@@ -360,6 +398,7 @@ __GPULAB_FUNCTION__ float __saturatef(float x) { return __builtin_fminf(__builti
 #undef __GPULAB_BUILTIN2__
 #undef __GPULAB_ROUND__
 #undef __GPULAB_CLASSIFY__
+#undef __GPULAB_COMPARE2__
 #undef __GPULAB_SINCOS__
 #undef __GPULAB_ORDER__
 #undef __GPULAB_NORM__
@@ -380,6 +419,13 @@ __GPULAB_FUNCTION__ float __saturatef(float x) { return __builtin_fminf(__builti
 #define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
+#endif
+#ifndef FP_NAN
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
 #endif
 #define INFINITY (__builtin_inff())
 #define NAN (__builtin_nanf(""))

@@ -13,6 +13,8 @@ using ::printf;
   using ::log2; using ::log10; using ::log1p; using ::sqrt; using ::cbrt; using ::fabs; using ::floor; using ::ceil;
   using ::trunc; using ::round; using ::rint; using ::nearbyint; using ::lround; using ::llround; using ::lrint;
   using ::llrint; using ::erf; using ::erfc; using ::tgamma; using ::lgamma; using ::logb; using ::ilogb;
+  using ::isgreater; using ::isgreaterequal; using ::isless; using ::islessequal; using ::islessgreater;
+  using ::isunordered; using ::fpclassify;
   using ::isnan; using ::isinf; using ::isfinite; using ::isnormal; using ::signbit; using ::abs; using ::pow;
   using ::atan2; using ::fmod; using ::remainder; using ::hypot; using ::fmin; using ::fmax; using ::fdim;
   using ::fma; using ::copysign; using ::nextafter; using ::ldexp; using ::scalbn; using ::scalbln; using ::frexp;

@@ -5,6 +5,7 @@
 #include "iterators.hpp"
 #include "type_traits.hpp"
 #include "types.hpp"
+#include "thread/thread_search.hpp"
 #include "warp/warp_exchange.hpp"
 #include "warp/warp_load.hpp"
 #include "warp/warp_reduce.hpp"
