@@ -88,6 +88,7 @@ def test_options_of_all_passes_over_a_program(language, words, include, cxx):
     hip = "" if words is None else words + "-nogpulib -nogpuinc -cuid=gpulab " + "".join(
         f"-D__{one}__=__attribute__(({one})) " for one in ("host", "device", "global", "shared", "constant", "managed")
     )  # fmt: skip
+    hip += "-include gpulab/host/standard.h " if language == "hip" else ""
     assert " ".join(PLACES.arguments(language)) == (
         f"--target=x86_64-linux-gnu -x {read} -nostdinc -D__GPULAB_PROGRAM__ -D__HIP_PLATFORM_AMD__=1 -DA=1 -DB "
         f"{hip}{OWN_FOLDERS} -isystem {include} -isystem /gpulab/include/gpulab/host/library "
