@@ -180,6 +180,16 @@ exercise = Exercise(
             "__clz(0) is 32. What is 31 minus that?",
         ),
         Cause(
+            "bits-reversed",
+            "the bits of each word stand in the opposite order",
+            lambda o: o.looks_like(
+                "words",
+                lambda case: np.array([int(f"{w:032b}"[::-1], 2) for w in words_of(case.array("in").data)], "uint32"),
+            ),
+            "Element 0 of the 32 has the lowest bit.",
+            "Which word do you expect if only element 0 is positive?",
+        ),
+        Cause(
             "rank-alone",
             "rank is wrong, and the words and top are right",
             lambda o: o.fault is None and only(o, "rank"),

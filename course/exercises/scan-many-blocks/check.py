@@ -181,6 +181,17 @@ exercise = Exercise(
             "What comes before tile 0?",
         ),
         Cause(
+            "tile-not-scanned",
+            "sums are wrong in the first tile already",
+            lambda o: (
+                o.fault is None
+                and 0 < min(o.wrong_indices("out"), default=0) < min(o.case.block[0], o.case.parameters["n"])
+                and not o.unwritten_indices("out")
+            ),
+            "No other tile comes before it, so the sums within a tile are not right.",
+            "Take a tile of 4 elements. Which of them are in the sum of thread 3 after each step?",
+        ),
+        Cause(
             "carry-missing",
             "each tile is right by itself, but not what comes before it",
             lambda o: (

@@ -208,6 +208,17 @@ exercise = Exercise(
             "element leaves this element out.",
             "Which thread has the sum of the whole block, in which variable, and does it write it?",
         ),
+        Cause(
+            "wave-not-scanned",
+            "sums are wrong in the first wave already",
+            lambda o: (
+                o.fault is None
+                and not o.unwritten_indices("out")
+                and 0 <= min(o.wrong_indices("out"), default=-1) < o.wave_size
+            ),
+            "No other wave comes before it, so the scan within a wave is not right.",
+            "Take a wave of 4 lanes. Which elements are in the sum of lane 3 after each step?",
+        ),
     ),
     hints=(
         "Three parts. Each wave scans its own numbers, as in lesson 04. One lane of each wave writes the wave's sum "
