@@ -6,7 +6,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement, power_of_two
-from gpulab.grading.requirements import memory_lines, writers
+from gpulab.grading.requirements import in_order, memory_lines, writers
 from gpulab.grading.sources import code_only
 
 LARGE = 5000
@@ -222,6 +222,7 @@ exercise = Exercise(
             next_step="run.coalescing() shows which access requests many lines. Does every block read what other blocks "
             "have read? Do neighbouring lanes use neighbouring elements?",
         ),
+        in_order("sum", "The scan of a tile has log2(blockDim.x) steps, with a barrier after each.", on_lds=True),
     ),
     hints=(
         "Begin with a scan of one block in LDS, right for any block size. Then three phases: every block sums up "

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import lds_bytes, own_loads, per_wave
+from gpulab.grading.requirements import in_order, lds_bytes, own_loads, per_wave
 
 
 def tiles(case):
@@ -130,6 +130,7 @@ exercise = Exercise(
             next_step="No barrier is needed within a wave. Between which two accesses to LDS must other waves have "
             "come?",
         ),
+        in_order("sum", "Shuffles give each lane the sum of the lanes before it, in their order."),
     ),
     causes=(
         Cause(
