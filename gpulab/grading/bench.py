@@ -38,6 +38,9 @@ class Prepared(Protocol):
     @property
     def isa(self) -> Mapping[str, tuple[str, ...]]: ...
 
+    @property
+    def unset(self) -> tuple[str, ...]: ...
+
     def close(self) -> None: ...
 
 

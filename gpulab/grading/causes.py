@@ -78,6 +78,13 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "Does the kernel read an output, as += does? Which value does each sum have at the beginning?",
     ),
     Cause(
+        "changed-input",
+        "an input was overwritten",
+        lambda outcome: any(outcome.wrong(array.name).any() for array in outcome.case.arrays if not array.is_output),
+        "This array is only to be read.",
+        "Look at the left side of each assignment.",
+    ),
+    Cause(
         "nothing-written",
         "the kernel wrote nothing",
         lambda outcome: outcome.fault is None and outcome.nothing_written(),
@@ -85,13 +92,6 @@ KERNEL_CAUSES: tuple[Cause[Outcome], ...] = (
         "false for every thread. Or what would be stored is not defined, as a number of 32 bits that is shifted by 32 "
         "is not: then the compiler may leave out the store.",
         "Write the result of one element first, for example that of thread 0.",
-    ),
-    Cause(
-        "changed-input",
-        "an input was overwritten",
-        lambda outcome: any(outcome.wrong(array.name).any() for array in outcome.case.arrays if not array.is_output),
-        "This array is only to be read.",
-        "Look at the left side of each assignment.",
     ),
 )
 """Mistakes of kernels, before the exercise's own."""
@@ -197,6 +197,13 @@ VALUE_CAUSES: tuple[Cause[Outcome], ...] = (
         patterns.holds(patterns.whole_part),
         "A number was rounded to an integer: by the type of a variable, or by a division of two integers.",
         "Of which type is each variable and each number that the result is made from?",
+    ),
+    Cause(
+        "as-float",
+        "every wrong result is the right one, rounded as a float is",
+        patterns.holds(patterns.as_float, 1),
+        "A float has 24 bits. An integer above 16,777,216 that goes through one loses its last bits.",
+        "Of which type is each variable on the way from the input to the result?",
     ),
     Cause(
         "same-factor",

@@ -128,6 +128,15 @@ class GpuKernel:
             for name, signature in self._signatures.items()
         }
 
+    @cached_property
+    def unset(self) -> tuple[str, ...]:
+        """What the compiler says of variables that are used before they have a value."""
+        return tuple(
+            f"line {each.where.line}: {each.message}" if each.where else each.message
+            for each in self._code.warnings
+            if "is uninitialized when used here" in each.message
+        )
+
     def run(
         self,
         case: Case,

@@ -61,6 +61,8 @@ def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen
             return Failure(outcome, None, speeds[0], TOO_SLOW.format(exercise.limit(outcome.case)))
     if not outcome.passed:
         return Failure(outcome, diagnose(exercise, outcome))
+    if isinstance(outcome, Outcome) and outcome.unset:
+        return Failure(outcome, None, FIRST_VALUES, outcome.unset[0])
     everything: Sequence[Requirement[Any]] = [*exercise.requirements, *_asked_of_all(exercise)]
     for requirement in everything:
         if requirement.applies(outcome):
@@ -70,6 +72,17 @@ def examine(exercise: Exercise | ProgramExercise, outcome: Seen) -> Failure[Seen
             if complaint:
                 return Failure(outcome, None, requirement, complaint)
     return None
+
+
+FIRST_VALUES: Requirement[Any] = Requirement(
+    "first-values",
+    "each variable has a value before it is used",
+    lambda outcome: next(iter(outcome.unset), ""),
+    "Registers of the virtual GPU happen to hold what makes the result right; on another GPU they hold anything. With "
+    "which value must this variable begin?",
+    shrinks=False,
+)
+"""What every kernel is asked: a result that depends on what a register held before is right by chance."""
 
 
 STEADY: Requirement[Outcome | ProgramOutcome] = Requirement(

@@ -107,6 +107,11 @@ class Outcome:
         """The instructions of each kernel as text, by its name."""
         return {} if self.prepared is None else self.prepared.isa
 
+    @property
+    def unset(self) -> tuple[str, ...]:
+        """What the compiler says of variables that are used before they have a value."""
+        return () if self.prepared is None else self.prepared.unset
+
     # -- was it right? -------------------------------------------------------------------------------------
     @property
     def fault(self) -> Fault | None:
@@ -129,8 +134,9 @@ class Outcome:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing was found that is a mistake whatever comes out: a fault, or writing beside an array."""
-        return self.fault is None and not any(self.outside(array.name) for array in self.case.arrays)
+        """Whether nothing was found that is a mistake whatever comes out: a fault, writing beside an array, or a
+        variable that is used before it has a value."""
+        return self.fault is None and not self.unset and not any(self.outside(one.name) for one in self.case.arrays)
 
     def with_room(self, guard: int, limit: int) -> Outcome:
         """The same with another guarded run, with so many guard elements: for kernels whose threads reach far.

@@ -132,14 +132,25 @@ def same_difference(seen: Values) -> bool:
 
 
 def same_factor(seen: Values) -> bool:
-    """Is every wrong element the right one times the same number, though different ones are wanted?"""
+    """Is every wrong element the right one times the same number, though different ones are wanted?
+
+    A number that is nearly 1 is no factor: the elements are rounded.
+    """
     import numpy as np
 
     found, wanted = seen.found[seen.wrong].astype("float64"), seen.wanted[seen.wrong].astype("float64")
     if len(set(wanted.tolist())) < DIFFERENT or not (np.isfinite(found).all() and wanted.all() and found.any()):
         return False
     factors = found / wanted
-    return bool(np.abs(factors - factors[0]).max() <= 1e-5 * abs(factors[0]))
+    return bool(np.abs(factors - factors[0]).max() <= 1e-5 * abs(factors[0]) and abs(factors[0] - 1) > 1e-4)
+
+
+def as_float(seen: Values) -> bool:
+    """Is every wrong element an integer that was rounded as a float is?"""
+    if seen.found.dtype.kind == "f":
+        return False
+    rounded = seen.wanted[seen.wrong].astype("float32").astype("float64")
+    return bool((seen.found[seen.wrong].astype("float64") == rounded).all())
 
 
 def same_value(seen: Values) -> bool:

@@ -389,6 +389,13 @@ class RemoteKernel:
         found: Mapping[str, tuple[str, ...]] = _decoded(Mapping[str, tuple[str, ...]], answer.get("value"))
         return found
 
+    @cached_property
+    def unset(self) -> tuple[str, ...]:
+        """What the compiler says of variables that are used before they have a value."""
+        answer, _ = self._session.ask({"op": "unset", "kernel": self._number})
+        found: tuple[str, ...] = _decoded(tuple[str, ...], answer.get("value"))
+        return found
+
     def run(
         self,
         case: Case,

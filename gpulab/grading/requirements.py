@@ -190,6 +190,29 @@ def instructions(name: str, pattern: str, *, at_most: Limit | None = None, at_le
     )  # fmt: skip
 
 
+ON_LDS = r"ds_\w+_rtn"
+RETURNING = ON_LDS + r"|(?:global|flat)_atomic_.*\b(?:sc0|glc|th:TH_ATOMIC_RETURN)\b"
+"""Atomic operations that return what was there before: on LDS, and on any memory."""
+
+
+def in_order(what: str, instead: str, *, on_lds: bool = False) -> Requirement[Outcome]:
+    """No numbers come from atomic operations, or from those on LDS: the virtual GPU does them in the order of waves and
+    lanes, so that even results are right which depend on this order.
+
+    Args:
+        what: what else would come from them, one of them.
+        instead: how to find it.
+    """
+    return instructions(
+        "order-by-chance",
+        ON_LDS if on_lds else RETURNING,
+        at_most=0,
+        title=f"no {what} comes from an atomic operation{' on LDS' if on_lds else ''}",
+        next_step="An atomic operation returns what was there before. Here lanes and waves come to it in the right "
+        f"order, but nothing promises that order. {instead}",
+    )
+
+
 def executed(name: str, pattern: str, *, at_most: Limit | None = None, at_least: Limit | None = None, title: str = "",
              **more: Unpack[More]) -> Requirement[Outcome]:  # fmt: skip
     """A limit on the wave instructions executed whose names begin with `pattern` (a regular expression, or one of

@@ -78,7 +78,8 @@ class Service:
                 return {"value": encode(launch.counters.counts)}, []
             return {"value": encode(getattr(launch, header["field"]) if header["field"] in LATER else None)}, []
         kernel = self._kernels[header["kernel"]]
-        return {"value": encode(kernel.resources if asked == "resources" else kernel.isa)}, []
+        answers = {"resources": lambda: kernel.resources, "isa": lambda: kernel.isa, "unset": lambda: kernel.unset}
+        return {"value": encode(answers[asked]())}, []
 
     def _prepare(self, header: dict[str, Any]) -> dict[str, Any]:
         from gpulab.grading.case import Asked, Prototype

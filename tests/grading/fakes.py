@@ -56,6 +56,7 @@ class PythonKernel:
     launches: list = field(default_factory=list)
     resources: dict = field(default_factory=dict)
     isa: dict = field(default_factory=dict)
+    unset: tuple = ()
 
     def run(self, case, buffers, limit, checked=False, wanted=None, profiled=False):
         pointers, address = {}, 0x10000

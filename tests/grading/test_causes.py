@@ -28,12 +28,12 @@ def test_the_order_of_causes() -> None:
     """Certain ones first, then the exercise's own, then what checked launches find, then what values tell."""
     kernels = [cause.name for cause in causes.causes_of(tiny(causes=(OWN,)))]
     assert kernels == [
-        "no-dynamic-lds", "never-ends", "private-memory", "adds-to-what-was-there", "nothing-written", "changed-input",
+        "no-dynamic-lds", "never-ends", "private-memory", "adds-to-what-was-there", "changed-input", "nothing-written",
         "own", "weak-memory", "same-element", "used-by-two-blocks", "data-race", "never-written", "barrier", "deadlock",
         "inactive-lane", "wave-of-64", "no-numbers", "all-zero",
-        "copied-input", "other-sign", "same-difference", "without-fraction", "same-factor", "nearly-right",
-        "same-value", "moved", "reordered", "one-element", "at-one-end", "first-block-alone", "first-row-alone",
-        "lds-out-of-bounds", "out-of-bounds", "left-out",
+        "copied-input", "other-sign", "same-difference", "without-fraction", "as-float", "same-factor",
+        "nearly-right", "same-value", "moved", "reordered", "one-element", "at-one-end", "first-block-alone",
+        "first-row-alone", "lds-out-of-bounds", "out-of-bounds", "left-out",
     ]  # fmt: skip
     asked: Any = object.__new__(ProgramExercise)
     object.__setattr__(asked, "causes", (OWN,))

@@ -349,7 +349,7 @@ def recording(faults=(), after=None):
             results[each.array.name] = after(data, weak) if after is not None else data
         return Run(results, fault)
 
-    return SimpleNamespace(run=run, arch="gfx942", wave_size=64, calls=calls, resources={}, isa={})
+    return SimpleNamespace(run=run, arch="gfx942", wave_size=64, calls=calls, resources={}, isa={}, unset=())
 
 
 @pytest.mark.parametrize(("n", "guard"), [(0, 64), (64, 64), (65, 72), (1 << 16, 1 << 16), ((1 << 16) + 1, 1 << 16)])
@@ -448,7 +448,7 @@ def test_the_failure_that_is_drawn(cases, first, smallest, tried, drawn):
             results[each.array.name] = data
         return Run(results)
 
-    kernel = SimpleNamespace(run=run, arch="gfx942", wave_size=64, resources={}, isa={})
+    kernel = SimpleNamespace(run=run, arch="gfx942", wave_size=64, resources={}, isa={}, unset=())
     one, other = (
         judging.examine(exercise, judging.run_case(exercise, kernel, "source", exercise.case({"n": n})))
         for n in (first, smallest)

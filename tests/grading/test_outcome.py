@@ -178,6 +178,7 @@ def test_another_guard() -> None:
     class Prepared:
         resources: dict[str, Any] = {"k": 1}  # noqa: RUF012
         isa: dict[str, Any] = {"k": ("s_endpgm",)}  # noqa: RUF012
+        unset = ("line 3: variable 's' is uninitialized when used here",)
 
         def run(self, *arguments: Any) -> Run:
             asked.append(arguments)
@@ -185,9 +186,10 @@ def test_another_guard() -> None:
 
     with pytest.raises(CheckError, match="no kernel for n = 1"):
         RIGHT.with_room(9, 100)
-    assert (RIGHT.resources, RIGHT.isa) == ({}, {})
+    assert (RIGHT.resources, RIGHT.isa, RIGHT.unset, RIGHT.clean) == ({}, {}, (), True)
     seen = replace(RIGHT, prepared=Prepared())  # type: ignore[arg-type]
     assert (seen.resources, seen.isa) == ({"k": 1}, {"k": ("s_endpgm",)})
+    assert (seen.unset, seen.clean) == (Prepared.unset, False)
     other = seen.with_room(9, 100)
     ((case, buffers, limit),) = asked
     assert (case, limit, other.guard, other.guarded.after) == (RIGHT.case, 100, 9, {"of": 1})

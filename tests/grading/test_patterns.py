@@ -183,6 +183,8 @@ COUNTED = np.arange(1.0, 101)
         ("same_factor", [0, 0, 0], [1, 2, 3], False), ("same_factor", [3, np.nan, 9], [1, 2, 3], False),
         ("same_factor", [30000.2, 60000, 90000], [1, 2, 3], True),
         ("same_factor", [30000.4, 60000, 90000], [1, 2, 3], False),
+        ("same_factor", [1.00009, 2.00018, 3.00027], [1, 2, 3], False),
+        ("same_factor", [1.0002, 2.0004, 3.0006], [1, 2, 3], True),
         # the same value, where different ones are wanted
         ("same_value", [7, 7, 7], [1, 2, 3], True), ("same_value", [7, 7, 8], [1, 2, 3], False),
         ("same_value", [7, 7, 7], [2, 2, 2], False),
@@ -218,6 +220,15 @@ COUNTED = np.arange(1.0, 101)
 )  # fmt: skip
 def test_where_a_pattern_begins(pattern, found, wanted, holds):
     assert getattr(patterns, pattern)(seen(found, wanted)) is holds
+
+
+def test_an_integer_that_went_through_a_float_has_24_bits():
+    """2**24 + 1 lies between two floats, and becomes the even one; 2**25 + 6 becomes 2**25 + 8."""
+    wanted, rounded = [16_777_217, 33_554_438, -16_777_219], [16_777_216, 33_554_440, -16_777_220]
+    assert patterns.as_float(seen(rounded, wanted, "int32"))
+    assert not patterns.as_float(seen([16_777_216, 33_554_436, -16_777_220], wanted, "int32"))
+    assert not patterns.as_float(seen([1, 2, 3], [2, 4, 6], "int32"))
+    assert not patterns.as_float(seen([1, 2, 3], [1.5, 2.5, 3.5]))
 
 
 def test_a_shift_of_more_than_a_wave_is_no_shift():

@@ -119,6 +119,7 @@ def test_a_run_elsewhere_is_the_run_here(tmp_path: Path, arch: str, checked: boo
         assert (there.arch, there.wave_size) == (arch, here.wave_size)
         assert dict(there.resources) == dict(here.resources)
         assert dict(there.isa) == dict(here.isa)
+        assert there.unset == here.unset == ()
         one = here.run(case, BUFFERS, 10_000, checked, wanted, profiled)
         other = there.run(case, BUFFERS, 10_000, checked, wanted, profiled)
         assert steps == ["last"]

@@ -55,6 +55,18 @@ __global__ void copy(int n, const float* in, float* out)
 }"""
 
 
+COUNTED = """
+__global__ void copy(int n, const float* in, float* out)
+{
+    __shared__ int count;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    int place = atomicAdd(&count, 1);
+    int i = blockIdx.x * blockDim.x + PLACE;
+    if (i < n) out[i] = in[i];
+}"""
+
+
 def make(parameters, random):
     n, block = parameters["n"], parameters["block"]
     data = distinct(random, n)
@@ -87,6 +99,10 @@ PAIRS = {
     "scratch": (ask.scratch_bytes(), COPY, ARRAY),
     "instructions": (ask.instructions("plain", "LDS reads", at_most=0), COPY, THROUGH_LDS.replace("STRIDE", "33")),
     "divergence": (ask.active_lanes(at_least=0.9), COPY, HALF),
+    "in order": (ask.in_order("place", "Add 1."), COUNTED.replace("PLACE", "threadIdx.x"),
+                 COUNTED.replace("PLACE", "place")),
+    "in order on LDS": (ask.in_order("place", "Add 1.", on_lds=True), COUNTED.replace("PLACE", "threadIdx.x"),
+                        COUNTED.replace("PLACE", "place")),
     "time": (ask.modelled_time(at_most=lambda case, arch: 12.0), COPY, HALF.replace("100", "400")),
     "traffic": (ask.memory_traffic(at_most=lambda case, arch: 1.2 * 8 * case.parameters["n"]), COPY,
                 COPY.replace("= in[i]", "= in[i] + 0.0f * in[(i * 37) % n] - 0.0f * out[i]")),

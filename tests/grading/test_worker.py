@@ -96,16 +96,16 @@ def test_what_is_asked_of_launches_and_kernels() -> None:
     counters = SimpleNamespace(counts={"SQ_WAVES": 3})
     first, second = (SimpleNamespace(counters=counters, lines=[number], printed="no") for number in (1, 2))
     service._launches = {4: (first, second), 5: (first,)}  # type: ignore[dict-item]
-    service._kernels = [SimpleNamespace(resources={"k": 1}, isa={"k": ["s_endpgm"]})]  # type: ignore[list-item]
+    service._kernels = [SimpleNamespace(resources={"k": 1}, isa={"k": ["s_endpgm"]}, unset=("s",))]  # type: ignore[list-item]
     launch = {"op": "launch", "run": 4, "launch": 1}
     assert served(
         service,
         {**launch, "field": "lines"}, {**launch, "launch": 0, "field": "lines"}, {**launch, "field": "counters"},
         {**launch, "field": "printed"},  # which was sent at once, and is nothing to ask for
-        {"op": "resources", "kernel": 0}, {"op": "isa", "kernel": 0},
+        {"op": "resources", "kernel": 0}, {"op": "isa", "kernel": 0}, {"op": "unset", "kernel": 0},
     ) == [
         {"value": [2]}, {"value": [1]}, {"value": {"SQ_WAVES": 3}}, {"value": None}, {"value": {"k": 1}},
-        {"value": {"k": ["s_endpgm"]}},
+        {"value": {"k": ["s_endpgm"]}}, {"value": ["s"]},
     ]  # fmt: skip
     # runs that the grader has forgotten are forgotten before the answer; one that is not known does no harm
     answers = served(service, {**launch, "field": "lines", "forget": [4, 77]}, {**launch, "run": 5, "launch": 0,

@@ -118,6 +118,20 @@ def other_element(o):
     )
 
 
+def with_columns(columns):
+    """The keys if columns are those that a function of the case, of rows and of columns gives."""
+    return lambda case: best_of(pack(case.array("in").data, columns(case, *np.indices(case.array("in").data.shape))))
+
+
+OTHER_COLUMNS = (
+    with_columns(lambda case, row, column: row * case.parameters["n"] + column),
+    with_columns(lambda case, row, column: column % case.block[0]),
+    with_columns(lambda case, row, column: column + 1),
+    with_columns(lambda case, row, column: column - 1),
+)
+"""Counted from the first element of all, from that of the block, from 1, and from -1, as a negated column is."""
+
+
 def not_the_first(o):
     """Is every wrong result the key of an element that is as large as the largest, but not the first of these?"""
     data, found = o.case.array("in").data, o.found("best")
@@ -233,6 +247,13 @@ exercise = Exercise(
             gives_up,
             "A compare and swap that failed stored nothing; the element is then forgotten, even if it is the largest.",
             "What does atomicCAS return if it failed? Compare with that, and try again.",
+        ),
+        Cause(
+            "another-column",
+            "the value is right, and the column is counted from another place than the row's beginning",
+            lambda o: o.fault is None and any(o.looks_like("best", predicted) for predicted in OTHER_COLUMNS),
+            "The first element of each row has column 0, whatever its row and its block are.",
+            "Which column has the first element of row 1 in your keys, and which one has the first element of block 1?",
         ),
         Cause(
             "not-first-of-equals",

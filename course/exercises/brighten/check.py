@@ -94,14 +94,15 @@ exercise = Exercise(
         ),
         Cause(
             "wraps-around",
-            "sums begin at 0 again after 255",
+            "sums that are too large begin at 0 again",
             lambda o: (
                 computed(o, lambda pixel, amount: (pixel + amount) % 256)
+                or computed(o, lambda pixel, amount: (pixel + amount) % 255)
                 or computed(
                     o, lambda pixel, amount: np.where((pixel + amount) % 256 < pixel, 255, (pixel + amount) % 256)
                 )
             ),
-            "A number of 8 bits (unsigned char, or % 256) goes from 255 on to 0.",
+            "A number of 8 bits (unsigned char, or % 256) goes from 255 on to 0, and one that is taken % 255 from 254.",
             "Keep the sum in an int, and compare it with 255.",
         ),
         Cause(
@@ -109,6 +110,7 @@ exercise = Exercise(
             "pixels that would become too bright are left as they are, or not written",
             lambda o: (
                 computed(o, lambda pixel, amount: np.where(pixel + amount > 255, pixel, pixel + amount))
+                or computed(o, lambda pixel, amount: np.where(pixel + amount >= 255, pixel, pixel + amount))
                 or (o.fault is None and not o.outside("out") and too_bright_not_written(o))
             ),
             "Every pixel has a new value. One that would be larger than 255 becomes 255.",

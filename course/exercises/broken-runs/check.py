@@ -19,6 +19,18 @@ def counts(marks, case):
     return whole.reshape(-1, 256).sum(1).astype("int32")
 
 
+def ends(case):
+    """Runs by the block in which they end."""
+    data = case.array("in").data
+    return counts(starts(data[::-1])[::-1], case)
+
+
+def of_steps(case, sign):
+    """The first run, and those that begin with a step of this sign."""
+    data = case.array("in").data.astype("int64")
+    return counts(np.concatenate([[1], np.sign(np.diff(data)) == sign]).astype("int32")[: data.size], case)
+
+
 def without_first_threads(case):
     """The first thread of each block counts nothing, but for block 0 with or without its own."""
     marks = starts(case.array("in").data)
@@ -143,6 +155,20 @@ exercise = Exercise(
             lambda o: o.looks_like("counts", of_low_halves),
             "1 and 65537 are different numbers, and their lower 16 bits are equal.",
             "Which types do the numbers have in your comparison?",
+        ),
+        Cause(
+            "ends-counted",
+            "runs are counted in the block in which they end",
+            lambda o: o.looks_like("counts", ends),
+            "A run belongs to the block in which it begins.",
+            "With which of its two neighbours do you compare an element?",
+        ),
+        Cause(
+            "rises-counted",
+            "a run is counted only if its number is larger than the one before it, or only if it is smaller",
+            lambda o: any(o.looks_like("counts", lambda case, sign=sign: of_steps(case, sign)) for sign in (1, -1)),
+            "A run begins wherever an element differs from the one before it.",
+            "What does your comparison give for 5 and then 3, and what for 3 and then 5?",
         ),
         Cause(
             "first-element",

@@ -28,6 +28,13 @@ def low_halves(case, times=1):
     return of_blocks(marks, case) * times
 
 
+def with_a_sign(case):
+    """Votes in an int: of each 64 lanes the first 32 count, and 32 more if lane 31 is one of them."""
+    marks = above(case)
+    lane = np.arange(marks.size) % 64
+    return of_blocks(np.where(lane < 31, marks, np.where(lane == 31, 33 * marks, 0)), case)
+
+
 def first_wave(case, size):
     """Only the first wave of each block counts."""
     marks = above(case)
@@ -150,6 +157,13 @@ exercise = Exercise(
             lambda o: o.wave_size == 32 and o.looks_like("counts", low_halves),
             "64 threads are two waves here, and each wave has votes of its own. A 64 in the source takes them for one.",
             "Which built-in variable holds the number of lanes of a wave?",
+        ),
+        Cause(
+            "votes-with-a-sign",
+            "of the lanes from 32 on all are counted where lane 31 votes, and none where it does not",
+            lambda o: o.wave_size == 64 and bool(above(o.case)[31::64].any()) and o.looks_like("counts", with_a_sign),
+            "An int of which the highest bit is set is below 0. As a number of 64 bits it has ones in all upper bits.",
+            "Of which type are the votes, and how many bits does __popcll count?",
         ),
         Cause(
             "half-a-wave",

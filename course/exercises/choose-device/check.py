@@ -79,6 +79,11 @@ def first_that_fits(o):
     return next((arch for memory, lanes, _, arch in in_order if memory >= gib << 30 and wave in (0, lanes)), "")
 
 
+def known_threads(o):
+    """Is the number of threads that is printed that of a device?"""
+    return any(f" {threads} threads" in o.stdout for _, _, threads, _ in devices())
+
+
 exercise = ProgramExercise(
     id="choose-device",
     title="choose a device by its properties",
@@ -113,6 +118,20 @@ exercise = ProgramExercise(
             "Of which type is totalGlobalMem, and of which is what you compare it with?",
         ),
         Cause(
+            "none-not-told",
+            "no device fits, and the program does not say so",
+            lambda o: not fitting(*asked(o)) and found(o)[0] != "no device" and not known_threads(o),
+            "The number of threads that is printed is that of no device: it was never set.",
+            "Which value has your number of the best device if the loop finds none? Test it behind the loop.",
+        ),
+        Cause(
+            "whole-name",
+            "more of the name is printed than what stands before its first colon",
+            lambda o: ":" in found(o)[1].partition(": ")[0],
+            "gcnArchName may have features behind the name, each after a colon.",
+            "How many letters of gcnArchName does your program print, and where is its first colon?",
+        ),
+        Cause(
             "wave-ignored",
             "the device has another wave size than the argument",
             lambda o: any(name == found(o)[0] and asked(o)[1] not in (0, wave) for _, wave, _, name in devices()),
@@ -139,7 +158,7 @@ exercise = ProgramExercise(
             lambda o: (
                 found(o)[1] != ""
                 and "threads" in o.stdout
-                and not any(f"{threads} threads" in o.stdout for _, _, threads, _ in devices())
+                and not known_threads(o)
             ),
             "The rule is multiprocessors times threads of a multiprocessor.",
             "Compute it for each device and print it.",

@@ -58,6 +58,13 @@ def fewest_lines(case):
     return (case.parameters["rows"] + 1) * case.parameters["n"] / 32
 
 
+def rows_added(o):
+    """Are the first sums those of the rows?"""
+    matrix, found = o.case.array("m").data, o.found("sums")
+    few = min(matrix.shape)
+    return few > 1 and o.fault is None and bool(np.allclose(found[:few], matrix.sum(axis=1)[:few], rtol=1e-5))
+
+
 exercise = Exercise(
     id="column-sums",
     title="sums of columns, with few threads",
@@ -132,6 +139,13 @@ exercise = Exercise(
             lambda o: o.looks_like("sums", running_on),
             "The first column of each thread is right, the later ones contain the earlier ones.",
             "Where must the sum become 0 again?",
+        ),
+        Cause(
+            "rows-added",
+            "rows are added up, not columns",
+            rows_added,
+            "There is a sum for each of the n columns, and it has as many terms as there are rows.",
+            "For rows = 2 and n = 3: which elements belong to sums[0]?",
         ),
     ),
     hints=(

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import instructions, limited, memory_lines, own_loads
+from gpulab.grading.requirements import in_order, instructions, limited, memory_lines, own_loads
 
 ALL = 2 << 32
 LARGE = 3000
@@ -155,13 +155,10 @@ exercise = Exercise(
             title="a wave loads no numbers but its own, once or twice",
             when=lambda case: case.parameters["n"] >= LARGE,
         ),
-        instructions(
-            "order-by-chance",
-            r"ds_\w+_rtn",
-            at_most=0,
-            title="no place in the tile comes from an atomic operation on LDS",
-            next_step="A counter gives places in the order in which waves and lanes come to it. Here that is the right "
-            "order; nothing promises it. A ballot or a scan gives each lane the number of kept elements before it.",
+        in_order(
+            "place in the tile",
+            "A ballot or a scan gives each lane the number of kept elements before it.",
+            on_lds=True,
         ),
         memory_lines(
             minimum=lambda case: (case.parameters["n"] + int((case.array("in").data > 0).sum())) / 32,

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import own_loads
+from gpulab.grading.requirements import in_order, own_loads
 
 UNUSED = -1
 
@@ -218,6 +218,7 @@ exercise = Exercise(
             next_step="A lane need not read the elements of other lanes: the mask of a ballot has all that it needs.",
             when=lambda case: case.parameters["n"] >= 128,
         ),
+        in_order("position", "The mask of a ballot tells each lane how many lower lanes keep their elements."),
     ),
     hints=(
         "As in the kernel before, decide first: are your groups waves, or 32 threads each? In the second case a "

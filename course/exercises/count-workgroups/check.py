@@ -162,6 +162,16 @@ def of_all_threads(case):
     return np.where(fields[:, 0] & 0xFF == 2, np.array(groups, "int64"), 0).astype("int32")
 
 
+def without_parentheses(case):
+    """What comes out if the three quotients are written as one product, without parentheses around them."""
+    fields = fields_of(case)
+    x, y, z = fields[:, 1:4].T
+    threads = fields[:, 5:8].T
+    groups = (threads[0] + x - 1) % (1 << 32) // x * (threads[1] + y - 1) % (1 << 32) // y
+    groups = groups * (threads[2] + z - 1) % (1 << 32) // z
+    return np.where(fields[:, 0] & 0xFF == 2, groups, 0).astype("int32")
+
+
 def rounded(o):
     """Is all right but some numbers above 2 to the power of 24, and these almost?"""
     if o.fault is not None or o.unwritten_indices("groups"):
@@ -288,6 +298,27 @@ exercise = Exercise(
             looks(down, lambda header: header & 0xFF == 2),
             "100 threads in workgroups of 64 need two of them. A division of integers rounds down.",
             "How do you divide rounding up?",
+        ),
+        Cause(
+            "one-more",
+            "one workgroup too many is counted along an axis where all workgroups are full",
+            looks(lambda threads, size: threads // size + 1, lambda header: header & 0xFF == 2),
+            "128 threads in workgroups of 64 are 2 workgroups, and 129 are 3.",
+            "What does your division give for 128 threads in workgroups of 64?",
+        ),
+        Cause(
+            "other-order-of-operations",
+            "what is divided by a workgroup's size is a product already",
+            lambda o: o.looks_like("groups", without_parentheses),
+            "a * b / c is (a * b) / c. Each quotient has to be rounded before it is a factor.",
+            "Put parentheses around each of the three quotients.",
+        ),
+        Cause(
+            "one-axis-alone",
+            "the workgroups along one axis are counted, and those along the other two are not",
+            lambda o: any(o.looks_like("groups", lambda case, k=k: sizes_of(case)[:, k]) for k in range(3)),
+            "A grid of 3 x 2 x 1 workgroups has 6 of them.",
+            "Which words have the sizes along y and z?",
         ),
         Cause(
             "threads-not-workgroups",

@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.patterns import combination
 from gpulab.grading.requirements import work_shared
 
 
@@ -22,6 +23,14 @@ def make(parameters, random):
 
 def numbers(case):
     return np.arange(case.parameters["n"], dtype="int32")
+
+
+def other_steps(o):
+    """Do the values change by the same number from element to element, and not by -1?"""
+    if o.fault is not None or o.unwritten_indices("out"):
+        return False
+    line = combination(o.found("out"), (numbers(o.case), np.ones(o.case.parameters["n"])))
+    return line is not None and round(line[0]) != -1
 
 
 exercise = Exercise(
@@ -82,6 +91,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", lambda case: -numbers(case)),
             "0 - i goes down as well, but it starts at 0.",
             "Where should the countdown start, for n elements?",
+        ),
+        Cause(
+            "other-formula",
+            "from element to element the values change evenly, but not by -1",
+            other_steps,
+            "Thread i computes a number from n and i, and this formula is not the right one yet.",
+            "For n = 5: what does your line give for i = 0, and what for i = 4? They should be 4 and 0.",
         ),
     ),
     hints=(

@@ -76,7 +76,7 @@ exercise = Exercise(
         Cause(
             "rounded",
             "the results are integers: something was rounded",
-            lambda o: computed(o, lambda c: np.trunc(c * 9 / 5) + 32),
+            lambda o: computed(o, lambda c: np.trunc(c * 9 / 5) + 32) or computed(o, lambda c: np.trunc(c / 5) * 9 + 32),
             "9 * celsius / 5 is computed with integers, because all three numbers are integers.",
             "Which of the numbers could be a float, so that the division keeps its fraction?",
         ),

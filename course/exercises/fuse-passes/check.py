@@ -7,7 +7,7 @@ from gpulab.grading.case import Array, Case, Value, blocks_for, distinct, sentin
 from gpulab.grading.exercise import Cause, Exercise
 
 
-def blend(case, stretch=True, square=True, swapped=False, other=False, whole=False, half=False, chosen=False):
+def blend(case, stretch=True, square=True, swapped=False, other=False, whole=False, half=False, chosen=False, twice=False):
     data = case.array("in").data.astype("float64")
     mask = case.array("mask").data.astype("float64")
     mask = np.trunc(mask) if whole else mask.astype("float16").astype("float64") if half else mask
@@ -15,6 +15,7 @@ def blend(case, stretch=True, square=True, swapped=False, other=False, whole=Fal
     stretched = case.value("a") * data + case.value("b") if stretch else data
     squared = stretched * stretched if square else stretched
     rest = stretched if other else data
+    squared = mask * squared if twice else squared
     return mask * rest + (1 - mask) * squared if swapped else mask * squared + (1 - mask) * rest
 
 
@@ -135,6 +136,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", lambda case: blend(case, chosen=True)),
             "As a condition a number is true if it is not 0. But a mask of 0.5 takes a half of each pixel.",
             "What does the third line of the text give for mask = 0.5?",
+        ),
+        Cause(
+            "mask-squared",
+            "the mask is squared together with the stretched image",
+            lambda o: o.looks_like("out", lambda case: blend(case, twice=True)),
+            "The square is made first, and weighed by the mask then.",
+            "Which product does your kernel multiply with itself?",
         ),
         Cause(
             "at-mask-0-or-1",

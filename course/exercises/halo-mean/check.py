@@ -55,6 +55,22 @@ def by_full_window(case):
     return windows(case.array("in").data, r)[0] / (2 * r + 1)
 
 
+def with_ends_repeated(case):
+    """The mean of a full window, where the ends' elements stand in for those that do not exist."""
+    data, r = case.array("in").data, case.parameters["r"]
+    return windows(np.pad(data, r, "edge"), r)[0][r : r + data.size] / (2 * r + 1)
+
+
+def half_window(case, side):
+    """The mean of the element and those before it (`side` 0), or those behind it."""
+    data, r = case.array("in").data, case.parameters["r"]
+    turned = data[::-1] if side else data
+    total, index = np.concatenate([[0.0], np.cumsum(turned, dtype="float64")]), np.arange(data.size)
+    begin = np.maximum(index - r, 0)
+    means = (total[index + 1] - total[begin]) / (index + 1 - begin)
+    return means[::-1] if side else means
+
+
 def by_count(more):
     """Divided by so many more elements than there are."""
 
@@ -164,6 +180,20 @@ exercise = Exercise(
             lambda o: o.looks_like("out", by_full_window),
             "Near the ends fewer than 2 r + 1 elements exist.",
             "How many elements does the window of element 0 have? And that of element i, if i + r is n or more?",
+        ),
+        Cause(
+            "ends-repeated",
+            "beyond the ends of the array, the first and the last element are counted again",
+            lambda o: o.case.parameters["n"] > 0 and o.looks_like("out", with_ends_repeated),
+            "Near the ends the mean is that of fewer elements: those that exist.",
+            "For r = 1 and the elements 2 and 4: which mean belongs to the first of them?",
+        ),
+        Cause(
+            "half-a-window",
+            "only one half of each window is in the mean",
+            lambda o: any(o.looks_like("out", lambda case, side=side: half_window(case, side)) for side in (0, 1)),
+            "The window goes from in[i - r] to in[i + r].",
+            "Where does your loop begin, and where does it end, for r = 1?",
         ),
         Cause(
             "one-more-or-less",

@@ -82,6 +82,36 @@ def leaves(way, **options):
     return lambda o: o.looks_like("out", lambda case: way(case.array("in").data, **options))
 
 
+def some_losses(numbers, kept):
+    """Neumaier's sum, where `kept` (of the loss so far, of this addition's, and of whether the sum is the larger one)
+    is the loss from then on."""
+    total = lost = np.zeros(numbers.shape[1], "float32")
+    for row in numbers:
+        after, larger = total + row, np.abs(total) >= np.abs(row)
+        large, little = np.where(larger, total, row), np.where(larger, row, total)
+        lost, total = kept(lost, (large - after) + little, larger), after
+    return total + lost
+
+
+KEPT = (
+    lambda before, loss, larger: loss,
+    lambda before, loss, larger: before + np.where(larger, loss, np.float32(0)),
+    lambda before, loss, larger: before + np.where(larger, np.float32(0), loss),
+    lambda before, loss, larger: np.where(larger, loss, before + loss),
+    lambda before, loss, larger: np.where(larger, before + loss, loss),
+)
+"""The last one alone; those of one of the two cases alone; those since the last of one of the two cases."""
+
+
+def apart(numbers):
+    """A plain sum of the positive numbers, and one of the negative ones."""
+    return plain(np.maximum(numbers, 0)) + plain(np.minimum(numbers, 0))
+
+
+def any_of(*tests):
+    return lambda o: any(test(o) for test in tests)
+
+
 def small_alone(o):
     """Is every result the sum of the numbers below some limit, the same one for all columns?"""
     numbers = o.case.array("in").data
@@ -138,7 +168,7 @@ exercise = Exercise(
         Cause(
             "plain-sum",
             "the result is that of a plain sum: what additions lost is missing",
-            leaves(plain),
+            any_of(leaves(plain), leaves(apart)),
             "Each addition loses the digits that do not fit. Here these are most digits of the result.",
             "Is the second variable used at the end? With numpy's float32, follow the column 1, 1e30, 1, -1e30.",
         ),
@@ -148,6 +178,13 @@ exercise = Exercise(
             leaves(kahan),
             "The result is that of Kahan's sum, which computes the loss as if the sum were always the larger one.",
             "Which digits are lost in 1 + 1e30: those of the sum or those of the new number?",
+        ),
+        Cause(
+            "losses-forgotten",
+            "only a part of what additions lost is added in the end",
+            any_of(*(leaves(some_losses, kept=kept) for kept in KEPT)),
+            "Each addition loses something, whether the number or the sum is the larger one, and all of it counts.",
+            "Which of your lines change the loss, and do they add to what was lost before?",
         ),
         Cause(
             "wrong-sign",

@@ -176,6 +176,13 @@ exercise = Exercise(
             "Let each thread of the last block store several totals, in a loop.",
         ),
         Cause(
+            "each-block-alone",
+            "each result is the sum of one block alone",
+            lambda o: o.looks_like("out", lambda case: np.diff(case.array("out").wanted, prepend=0)),
+            "out[b] has the elements of all blocks from 0 up to b.",
+            "What is out[2], if the sums of the blocks are 5, 1 and 2?",
+        ),
+        Cause(
             "counter-not-reset",
             "the counter is not 0 for the next launch",
             lambda o: o.fault is None and not o.wrong_indices("out") and bool(o.wrong_indices("done")),

@@ -85,6 +85,21 @@ def without_maximum(case):
     return exact(numbers) - np.where(np.isfinite(top), top, 0)
 
 
+def from_maximum(function):
+    """The row's maximum plus a function of the logarithm of its sum, which counts from the maximum."""
+
+    def predicted(case):
+        rest = without_maximum(case)
+        with np.errstate(over="ignore"):
+            return exact(case.array("in").data) - rest + function(np.where(np.isfinite(rest), rest, 0))
+
+    return predicted
+
+
+OTHER_LOGARITHMS = tuple(map(from_maximum, (lambda rest: rest / np.log(2), lambda rest: rest / np.log(10), np.exp)))
+"""To the base 2, to the base 10, and the sum itself."""
+
+
 def halves(doubled):
     """Of every 64 elements the first 32, which have all lanes of a wave of 32; `doubled` where they are added to
     themselves, as by a shuffle with a lane that is not there."""
@@ -272,6 +287,27 @@ exercise = Exercise(
             lambda o: o.looks_like("out", without_maximum),
             "The sum counts from the maximum: log(sum of exp(x)) = maximum + log(sum of exp(x - maximum)).",
             "For a row with the single number 5: what are maximum and sum, and what is the result?",
+        ),
+        Cause(
+            "other-logarithm",
+            "the logarithm has another base than e, or there is none",
+            lambda o: any(o.looks_like("out", predicted) for predicted in OTHER_LOGARITHMS),
+            "exp is the power of e, so that logf belongs to it; log2f and log10f are the logarithms to the bases 2 and 10.",
+            "Which function undoes exp?",
+        ),
+        Cause(
+            "maximum-subtracted",
+            "the maximum is subtracted from the logarithm, where it should be added",
+            lambda o: o.looks_like("out", lambda case: 2 * without_maximum(case) - exact(case.array("in").data)),
+            "The sum counts from the maximum: log(sum of exp(x)) = maximum + log(sum of exp(x - maximum)).",
+            "For a row with the single number 5: what are maximum and sum, and what is the result?",
+        ),
+        Cause(
+            "first-row-read",
+            "each result is that of the first row",
+            lambda o: o.looks_like("out", lambda case: np.repeat(exact(case.array("in").data)[:1], case.grid[0])),
+            "The rows lie one after the other, and blockIdx.x says which one a block has.",
+            "At which index of in does the row with the number blockIdx.x begin?",
         ),
         Cause(
             "behind-the-row",

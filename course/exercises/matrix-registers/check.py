@@ -52,6 +52,12 @@ def by_register(wave):
     return register * wave + lane
 
 
+def of_four(wave):
+    """`held` taken as if each lane had four registers."""
+    registers = 256 // wave
+    return order(wave) // registers * 4 + order(wave) % registers
+
+
 exercise = Exercise(
     id="matrix-registers",
     title="the registers of D",
@@ -96,6 +102,20 @@ exercise = Exercise(
             "All registers of lane 0 come first, then all of lane 1: the lane's number is multiplied, the register's "
             "is not.",
             "Write the index of register 1 of lane 0, and of register 0 of lane 1, by the exercise's formula.",
+        ),
+        Cause(
+            "first-tile-alone",
+            "each tile is what the first one should be",
+            lambda o: o.looks_like("d", lambda case: np.tile(case.array("d").wanted[:256], case.parameters["tiles"])),
+            "The registers of tile t begin at held[t * 256].",
+            "Which index of held does your kernel read for tile 1?",
+        ),
+        Cause(
+            "other-number-of-registers",
+            "lanes are taken to have as many registers as on the other device",
+            lambda o: o.wave_size == 32 and looks(of_four)(o),
+            "256 elements are 4 registers in each of 64 lanes, or 8 registers in each of 32.",
+            "At which index of held do the registers of lane 1 begin, on waves of 32?",
         ),
         Cause(
             "missing-guard",

@@ -91,6 +91,14 @@ def parts_missing(o):
     return missing.size > 0 and missing[0] > 0 and bool((left == np.isin(part, missing)).all())
 
 
+def rows_of_m(o):
+    """Were elements stored, but none whose index is not row * m + column?"""
+    m, n = o.case.parameters["m"], o.case.parameters["n"]
+    places = {row * m + column for row in range(m) for column in range(n)}
+    stored = {*np.flatnonzero(~o.untouched("c")).tolist(), *o.outside("c")}
+    return m > n and 1 < len(stored) and stored <= places
+
+
 def tiles(case):
     return blocks_for(case.parameters["m"], SIDE) * blocks_for(case.parameters["n"], SIDE)
 
@@ -132,6 +140,14 @@ exercise = Exercise(
             lambda o: (o.read_outside() or ("", 0))[0] in ("a", "bt"),
             "The last tiles reach over the last row of a, or over the last row of bt.",
             "Which row of a does lane 15 load in the lower part, for m = 20?",
+        ),
+        Cause(
+            "rows-of-m",
+            "rows of c are taken to have m elements",
+            rows_of_m,
+            "c has m rows of n elements each, one row after the other.",
+            "How far apart are an element of c and the one below it?",
+            explains=("race", "lane conflict"),
         ),
         Cause(
             "missing-guard",

@@ -112,6 +112,17 @@ def ended(o):
     return o.guarded.fault is None
 
 
+def in_order(case):
+    """Levels if each launch looks at the first vertices of all, as many as its queue has."""
+    offsets, neighbours, level = (case.array(name).data for name in ("offsets", "neighbours", "level"))
+    level, size = level.copy(), int(case.array("size 0").data[0])
+    for depth in range(LEVELS):
+        reached = np.unique(neighbours[: offsets[min(size, level.size)]])
+        new = reached[level[reached] < 0]
+        level[new], size = depth + 1, new.size
+    return level
+
+
 def waves(case, arch):
     size = 64 if arch == "gfx942" else 32
     return sum(step.grid[0] * -(-step.block[0] // size) for step in case.steps)
@@ -187,6 +198,21 @@ exercise = Exercise(
             ),
             "The vertices of the frontier have the level depth, so those behind them have depth + 1.",
             "Which number does a claim store?",
+        ),
+        Cause(
+            "level-changed",
+            "a vertex that has a level already gets another one",
+            lambda o: ended(o) and bool((o.found("level")[o.case.array("level").wanted == 0] > 0).any()),
+            "A vertex of the first frontier has the level 0, and keeps it if another vertex has it as a neighbour. "
+            "atomicExch stores in any case, and atomicMax where the new level is larger.",
+            "Which atomic operation stores only where the level is -1?",
+        ),
+        Cause(
+            "queue-not-used",
+            "thread i looks at the neighbours of vertex i",
+            lambda o: ended(o) and o.looks_like("level", in_order),
+            "The vertices of the frontier are in the queue, in any order: thread i has the vertex queue[i].",
+            "For i = 0 in the second launch: which vertex does your kernel look up in offsets?",
         ),
         Cause(
             "holes",

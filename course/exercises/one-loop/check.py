@@ -78,10 +78,10 @@ exercise = Exercise(
     minutes=15,
     make=make,
     cases=(
-        *combinations(n=(1000, 65, 1), block=(64, 256), steps=(1, 200)),
+        *combinations(n=(1000, 65, 1), block=(64, 256), steps=(2, 200)),
         {"n": 0, "block": 64, "steps": 3},
     ),
-    smallest={"n": 1, "block": 4, "steps": 1},
+    smallest={"n": 1, "block": 4, "steps": 2},
     shown={"n": 8, "block": 4, "steps": 10},
     requirements=(
         active_lanes(
@@ -135,6 +135,13 @@ exercise = Exercise(
             "Where does your kernel use outside[i]?",
         ),
         Cause(
+            "nothing-cooled",
+            "cups keep the temperature with which they began",
+            lambda o: o.looks_like("end", lambda case: case.array("start").data),
+            "A step adds share * (around - t). If share is 0, nothing changes: an int makes 0 of 0.05.",
+            "Of which type are share and around, and which values have they?",
+        ),
+        Cause(
             "one-step-off",
             "there is one step too many, or one too few",
             lambda o: any(
@@ -142,7 +149,7 @@ exercise = Exercise(
                 for more in (1, -1)
             ),
             "A loop from 0 to steps - 1 has as many turns as there are steps.",
-            "How often does your loop run for steps = 1?",
+            "How often does your loop run for steps = 2?",
         ),
         Cause(
             "mixed-numbers",

@@ -60,6 +60,18 @@ def counts(o, **other):
     )
 
 
+def counted_in_block(o):
+    """Have only the waves of one block a number and kept elements, though there are more blocks?"""
+    size = o.case.block[0]
+    waves = size // o.wave_size
+    return (
+        o.unwritten_indices("count") == tuple(range(waves, o.case.array("count").data.size))
+        and bool(o.untouched("out")[size:].all())
+        and (o.fault is not None or bool(o.wrong("out")[:size].any()))
+        and o.case.grid[0] > 1
+    )
+
+
 def rest_changed(o):
     """Are the kept elements and their numbers right, and others of `out` changed?"""
     array = o.case.array("out")
@@ -122,6 +134,15 @@ exercise = Exercise(
     ),
     causes=(
         Cause(
+            "wave-of-the-block",
+            "waves are counted anew in each block",
+            counted_in_block,
+            "Waves with the same number in their blocks then write to the same places of out and count. w counts all "
+            "waves of the grid.",
+            "Which number has the first wave of block 1?",
+            explains=("race", "lane conflict"),
+        ),
+        Cause(
             "begins-at-zero",
             "all waves write to the beginning of out",
             lambda o: (
@@ -155,6 +176,13 @@ exercise = Exercise(
             "On this device a mask of lanes has 64 bits. An int, 1u << lane, __popc and __ffs use 32 of them.",
             "Check each step for its width: the variable, the shifted 1, the function that counts.",
             explains=("race", "lane conflict"),
+        ),
+        Cause(
+            "shift-32",
+            "the 1 that is shifted has only 32 bits",
+            lambda o: o.wave_size == 64 and same_wave(o) and o.uses(r"(?<![\w.])1[uU]?\s*<<"),
+            "1u << 40 is not 2 to the power of 40: the hardware computes 1u << 8. So lane 40 gets the place of lane 8.",
+            "Write a 64-bit one.",
         ),
         Cause(
             "same-place",

@@ -225,6 +225,17 @@ def worked(o):
     return min(shares)
 
 
+def places_from_counters(o):
+    """How many atomic operations waves of move_left executed that return what was there before."""
+    return sum(
+        cost.executed
+        for launch in o.measured
+        if launch.kernel.split("(")[0] == "move_left"
+        for cost in launch.instructions
+        if re.match(r"ds_\w+_rtn|(?:global|flat)_atomic_.*\bsc0\b", cost.text)
+    )
+
+
 def only_levels(o):
     """Are the bits of the first signature right, and its levels wrong?"""
     wanted, found = parts("\n".join(lines(*arguments(o)))), parts(o.stdout)
@@ -391,6 +402,17 @@ exercise = ProgramExercise(
             archs=("gfx942",),
             next_step="The check goes by the kernels' names. 0 % means that one of the six does not run, or does "
             "nothing for most of the grains: results that the host computes are not a port.",
+        ),
+        limited(
+            "order-by-chance",
+            "atomic operations that return a number, executed by waves of move_left",
+            places_from_counters,
+            at_most=0,
+            title="move_left keeps the order of the grains: no place comes from an atomic operation",
+            when=lambda case: 250 <= int(case.arguments[0]) <= 500,
+            archs=("gfx942",),
+            next_step="A counter gives places in the order in which waves and lanes come to it. Here that is the right "
+            "order; nothing promises it, and the signature depends on it. Take the ballots of the CUDA program.",
         ),
     ),
     hints=(

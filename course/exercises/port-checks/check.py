@@ -1,5 +1,7 @@
 """port-checks: a CUDA program that pastes the names of its calls together, as a HIP program with working checks."""
 
+import re
+
 import numpy as np
 
 from gpulab.grading.exercise import Cause
@@ -96,6 +98,13 @@ exercise = ProgramExercise(
             "Look at the line that prints what failed.",
         ),
         Cause(
+            "message-says-more",
+            "the line with the message has more text than that of the CUDA program",
+            lambda o: too_large(o) and re.search(r"^hipGetLastError failed.", o.stdout, re.M) is not None,
+            "Output is compared with the CUDA program's, letter by letter.",
+            "Print the name of the call and the word failed, and nothing behind it.",
+        ),
+        Cause(
             "goes-on",
             "the failure is reported, but the program goes on",
             lambda o: too_large(o) and "hipGetLastError failed" in o.stdout and o.exit_code == 0,
@@ -151,6 +160,13 @@ exercise = ProgramExercise(
             "On the host, the name of a __constant__ variable is not its address on the device. The copy fails, "
             "and if its error code is not checked, the next check reports it.",
             "There is a call for copies to such a variable.",
+        ),
+        Cause(
+            "weights-cut",
+            "the sums are those of the first weights alone",
+            lambda o: any(size < 12 and size != 4 * o.case.parameters["n"] for size in sent(o)),
+            "Sizes of memory are in bytes: three ints have 12 of them.",
+            "How many bytes do you copy to weights?",
         ),
         Cause(
             "other-weights",

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, no_inputs, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import own_loads
+from gpulab.grading.requirements import in_order, own_loads
 
 LOW = 0xFFFFFFFF
 
@@ -180,6 +180,16 @@ exercise = Exercise(
             "__clz(0) is 32. What is 31 minus that?",
         ),
         Cause(
+            "bits-reversed",
+            "the bits of each word stand in the opposite order",
+            lambda o: o.looks_like(
+                "words",
+                lambda case: np.array([int(f"{w:032b}"[::-1], 2) for w in words_of(case.array("in").data)], "uint32"),
+            ),
+            "Element 0 of the 32 has the lowest bit.",
+            "Which word do you expect if only element 0 is positive?",
+        ),
+        Cause(
             "rank-alone",
             "rank is wrong, and the words and top are right",
             lambda o: o.fault is None and only(o, "rank"),
@@ -202,6 +212,7 @@ exercise = Exercise(
             next_step="A lane need not read the elements of other lanes: the mask of a ballot has all that it needs.",
             when=lambda case: case.parameters["n"] >= 128,
         ),
+        in_order("rank", "The mask of a ballot tells each lane how many bits lower lanes have set."),
     ),
     hints=(
         "Find out what each PTX line does. The lines about lanes mean: the place in the group of 32 that makes a word.",

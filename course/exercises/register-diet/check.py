@@ -31,6 +31,11 @@ def spread(case, left_out=0):
     return case.array("in").data.var(0, dtype="float64", ddof=left_out)
 
 
+def exchanged(o):
+    """Does `mean` hold the variances?"""
+    return bool(o.wrong("mean").any()) and bool(np.allclose(o.found("mean"), spread(o.case), rtol=1e-3))
+
+
 def sensor_by_sensor(case):
     """The means, if the numbers are taken to lie sensor by sensor."""
     return case.array("in").data.reshape(-1, ROWS).mean(1, dtype="float64")
@@ -101,6 +106,13 @@ exercise = Exercise(
             lambda o: o.looks_like("mean", sensor_by_sensor),
             "in has 96 rows of n numbers: neighbouring numbers belong to neighbouring sensors.",
             "How far apart in memory are two numbers of the same sensor?",
+        ),
+        Cause(
+            "mean-and-variance-exchanged",
+            "mean and variance have changed places",
+            exchanged,
+            "mean[i] is what the numbers of sensor i are on average, and variance[i] how far they lie from it.",
+            "What do you store to mean?",
         ),
         Cause(
             "divided-by-95",

@@ -113,6 +113,13 @@ def wrapped(o):
     return difference is not None and bool((difference % 2**32 == 0).all())
 
 
+def whole_numbers(o):
+    """Is each total so many whole numbers, where other totals are wanted?"""
+    whole = np.uint64(UNIT)
+    wanted, found = o.case.array("total").wanted, o.found("total")
+    return off_by(o) is not None and bool((found % whole == 0).all() and (wanted % whole != 0).all())
+
+
 def rounded_later(o):
     """Are all totals nearly right: off by less than a thousandth of the sum of absolute values?"""
     difference = off_by(o)
@@ -221,6 +228,21 @@ exercise = Exercise(
             wrapped,
             "A single number fits into 32 bits, up to 1000 x 2**20. A sum does not.",
             "Which type do your partial sums have, in registers, in LDS and in shuffles?",
+        ),
+        Cause(
+            "whole-numbers",
+            "each total is a whole number: the fractions of the numbers are lost",
+            whole_numbers,
+            "A unit is 2 to the power of -20. A number is multiplied by 1,048,576 first, and rounded to an integer then.",
+            "Which comes first in your kernel: the multiplication, or the rounding?",
+        ),
+        Cause(
+            "stored-not-added",
+            "blocks store their sums to the same total",
+            lambda o: o.fault is not None and o.fault.kind == "race" and o.fault.memory == "global",
+            "Each block of a row has a part of its total. What one stores, the next one overwrites.",
+            "Which operation adds to a total, whatever other blocks do at the same time?",
+            explains=("race",),
         ),
         Cause(
             "rounded-later",

@@ -41,10 +41,11 @@ def make(parameters, random):
     )
 
 
-def product(case, keep=None, through=True, last=0):
+def product(case, keep=None, through=True, last=0, factor=None):
     """The product with something else: only the non-zeros of a row for which `keep` (of their place in it) is True,
-    x without a look at columns, or rows that end `last` places later."""
+    x without a look at columns, rows that end `last` places later, or a `factor` in place of x."""
     offsets, columns, values, x = (case.array(name).data for name in ("offsets", "columns", "values", "x"))
+    x = x if factor is None else factor
     out = np.zeros(offsets.size - 1)
     for row in range(out.size):
         places = np.arange(offsets[row], min(offsets[row + 1] + last, values.size))
@@ -169,6 +170,20 @@ exercise = Exercise(
             leaves(through=False),
             "A non-zero is multiplied by the element of x whose number is in columns.",
             "Which two arrays does `k` index, and which one does it not?",
+        ),
+        Cause(
+            "values-alone",
+            "the values of a row are added up, without the elements of x",
+            lambda o: o.looks_like("y", lambda case: product(case, factor=np.ones(COLUMNS))),
+            "A non-zero is multiplied by an element of x before it is added.",
+            "Which three arrays does one term of the sum come from?",
+        ),
+        Cause(
+            "from-the-first-row",
+            "each row has the non-zeros of all rows before it, too",
+            lambda o: o.looks_like("y", lambda case: np.cumsum(product(case))),
+            "Row r begins at offsets[r].",
+            "At which non-zero does lane 0 of row 1 begin?",
         ),
         Cause(
             "one-too-many",

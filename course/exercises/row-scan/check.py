@@ -96,6 +96,17 @@ exercise = Exercise(
             "out of column c is the sum of columns 0 to c, with c.",
             "Which comes first in your loop: the addition, or the result?",
         ),
+        Cause(
+            "last-column-left-out",
+            "the last column is the input as it was",
+            lambda o: (
+                o.fault is None
+                and not o.wrong("out")[:, :-1].any()
+                and bool((o.found("out")[:, -1] == o.case.array("in").data[:, -1]).all())
+            ),
+            "A row has 32 elements, and the last sum is that of all of them.",
+            "From where to where does your loop over the columns go?",
+        ),
     ),
     hints=(
         "Three steps with barriers between them. First the block loads its 64 rows into a tile, so that a wave "

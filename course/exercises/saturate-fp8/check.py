@@ -205,6 +205,13 @@ exercise = Exercise(
             "What is the code of 1.0 in OCP, and what is it in your result?",
         ),
         Cause(
+            "limit-of-fnuz",
+            "numbers above 240 become 240",
+            leaves(largest=0x77),
+            "240 is the largest number of E4M3 in the format FNUZ. In the OCP format it is 448.",
+            "With which number do you compare before you convert?",
+        ),
+        Cause(
             "cut-off",
             "digits that do not fit are cut off, and should be rounded",
             leaves(cut=True),

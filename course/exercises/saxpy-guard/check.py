@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.patterns import combination
 from gpulab.grading.requirements import work_shared
 
 
@@ -17,6 +18,14 @@ def make(parameters, random):
         block=(block, 1, 1),
         arguments=(Value("n", np.int32(n)), Value("a", a), Array("x", x), Array("y", y, a * x + y)),
     )
+
+
+def other_formula(o):
+    """Is y, the same way for all elements, the sum of some number times x, some number times y, and some number?"""
+    if o.fault is not None or o.outside("y") or o.unwritten_indices("y"):
+        return False
+    x, y = (o.case.array(name).data for name in "xy")
+    return combination(o.found("y"), (x, y, np.ones(x.size))) is not None
 
 
 exercise = Exercise(
@@ -109,6 +118,13 @@ exercise = Exercise(
             ),
             "threadIdx.x starts at 0 again in every block. And blocks have blockDim.x threads, which need not be 256.",
             "Compute the number of the thread in the whole grid.",
+        ),
+        Cause(
+            "other-formula",
+            "y becomes another sum of x and y than a x + y",
+            other_formula,
+            "Indices and guard are right. In a x + y, x counts a times and y counts once.",
+            "Take a = 2, x = 10 and y = 1. What should y become, and what does your line make of it?",
         ),
     ),
     hints=(

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
 from gpulab.grading.exercise import Cause, Exercise, Requirement, power_of_two
-from gpulab.grading.requirements import memory_lines, writers
+from gpulab.grading.requirements import in_order, memory_lines, writers
 from gpulab.grading.sources import code_only
 
 LARGE = 5000
@@ -181,6 +181,17 @@ exercise = Exercise(
             "What comes before tile 0?",
         ),
         Cause(
+            "tile-not-scanned",
+            "sums are wrong in the first tile already",
+            lambda o: (
+                o.fault is None
+                and 0 < min(o.wrong_indices("out"), default=0) < min(o.case.block[0], o.case.parameters["n"])
+                and not o.unwritten_indices("out")
+            ),
+            "No other tile comes before it, so the sums within a tile are not right.",
+            "Take a tile of 4 elements. Which of them are in the sum of thread 3 after each step?",
+        ),
+        Cause(
             "carry-missing",
             "each tile is right by itself, but not what comes before it",
             lambda o: (
@@ -211,6 +222,7 @@ exercise = Exercise(
             next_step="run.coalescing() shows which access requests many lines. Does every block read what other blocks "
             "have read? Do neighbouring lanes use neighbouring elements?",
         ),
+        in_order("sum", "The scan of a tile has log2(blockDim.x) steps, with a barrier after each.", on_lds=True),
     ),
     hints=(
         "Begin with a scan of one block in LDS, right for any block size. Then three phases: every block sums up "

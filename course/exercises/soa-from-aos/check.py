@@ -33,6 +33,15 @@ def cut_in_four(o):
     )
 
 
+def fewer_apart(o):
+    """Does each output hold the floats that lie one, two or three apart, from its field of particle 0 on?"""
+    flat, at = o.case.array("particles").data.reshape(-1), np.arange(o.case.parameters["n"])
+    return at.size > 1 and any(
+        all(np.array_equal(o.found(name), flat[apart * at + field]) for field, name in enumerate(FIELDS))
+        for apart in (1, 2, 3)
+    )
+
+
 exercise = Exercise(
     id="soa-from-aos",
     title="four arrays from an array of structures",
@@ -70,6 +79,24 @@ exercise = Exercise(
             cut_in_four,
             "Particle i has the four floats 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3 of the input.",
             "Write down the index of the x of particle 1 in the input.",
+        ),
+        Cause(
+            "structures-overlap",
+            "structures are taken to begin fewer than four floats apart",
+            fewer_apart,
+            "Particle i has the four floats 4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3 of the input.",
+            "Write down the index of the x of particle 1 in the input.",
+        ),
+        Cause(
+            "field-twice",
+            "a field is stored to two arrays",
+            lambda o: (
+                o.fault is None
+                and len({o.found(name).tobytes() for name in FIELDS}) < len(FIELDS)
+                and all(any(np.array_equal(o.found(name), o.case.array(one).wanted) for one in FIELDS) for name in FIELDS)
+            ),
+            "Each of the four fields belongs to one array.",
+            "Which field does each of your four stores take?",
         ),
         Cause(
             "fields-mixed-up",

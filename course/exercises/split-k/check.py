@@ -280,6 +280,13 @@ exercise = Exercise(
             "How far apart are b[i][column] and b[i + 1][column] in memory?",
         ),
         Cause(
+            "parts-in-another-order",
+            "the parts of an element are stored as neighbours",
+            lambda o: o.looks_like("parts", lambda case: np.moveaxis(case.array("parts").wanted, 0, -1).ravel()),
+            "parts has all elements of part 0, then all of part 1: the index is (s * m + row) * n + column.",
+            "At which index of parts does part 1 begin?",
+        ),
+        Cause(
             "parts-left-out",
             "c does not have all parts",
             parts_left_out,

@@ -91,6 +91,13 @@ exercise = Exercise(
             "Where is blockIdx.x used in the addresses that you read?",
         ),
         Cause(
+            "kind-added",
+            "each count is multiplied by its kind: the byte is added, not 1",
+            lambda o: o.looks_like("counts", lambda case: case.array("counts").wanted * np.arange(16)),
+            "A byte of kind 3 is one byte more of this kind, not three.",
+            "What do you add to a counter?",
+        ),
+        Cause(
             "counts-lost",
             "some bytes are not counted",
             lambda o: (

@@ -91,6 +91,12 @@ def stores_beside(o):
     return right and any(column >= n or row >= m for _, (column, row, _) in seen)
 
 
+def axes_exchanged(o):
+    """Did each thread store the element of row x and column y, whose own one is in row y and column x?"""
+    n, seen = o.case.parameters["n"], o.numbers("c")
+    return any(x != y for _, (x, y, _) in seen) and all(index == x * n + y for index, (x, y, _) in seen)
+
+
 exercise = Exercise(
     id="tiled-matmul",
     title="a product with tiles in LDS",
@@ -126,6 +132,14 @@ exercise = Exercise(
             lambda o: o.case.parameters["k"] > 0 and o.looks_like("c", without_tail),
             "k need not be a multiple of 16. The last tile is not full, but what is in it counts.",
             "For k = 17: how many iterations must the loop have, and what is in the tiles in the last one?",
+        ),
+        Cause(
+            "axes-exchanged",
+            "x counts rows and y counts columns, where it is the other way round",
+            axes_exchanged,
+            "threadIdx.x and blockIdx.x belong to the column: neighbouring threads have neighbouring elements of a row.",
+            "Which row and which column has thread (1, 0) of block 0?",
+            explains=("race",),
         ),
         Cause(
             "b-transposed",

@@ -46,6 +46,18 @@ def unturned(case):
     return tiles.reshape(padded.shape[1], padded.shape[0])[:m, :n]
 
 
+def at_old_place(case):
+    """What comes out if each tile is transposed, and stored where it was; beyond the input are zeros."""
+    n, m = case.parameters["n"], case.parameters["m"]
+    down, across = -(-n // TILE) * TILE, -(-m // TILE) * TILE
+    padded = np.zeros((down, across), dtype="float32")
+    padded[:n, :m] = case.array("in").data
+    tiles = padded.reshape(down // TILE, TILE, -1, TILE).transpose(0, 3, 2, 1).reshape(down, across)
+    out, height, width = case.array("out").data.copy(), min(down, m), min(across, n)
+    out[:height, :width] = tiles[:height, :width]
+    return out
+
+
 def rows_of_n(case):
     """What comes out if rows of the input are taken to have n elements."""
     n, m = case.parameters["n"], case.parameters["m"]
@@ -139,6 +151,13 @@ exercise = Exercise(
             lambda o: o.looks_like("out", unturned),
             "What was a row of the tile when it was written must be a column when it is read.",
             "Which of the two indices of the tile goes with the lane when you write to LDS, and which when you read?",
+        ),
+        Cause(
+            "blocks-not-exchanged",
+            "each tile is transposed, but stands at its old place",
+            lambda o: o.looks_like("out", at_old_place),
+            "The tile in row 1 and column 0 of the input belongs to row 0 and column 1 of the output.",
+            "From which row and which column of out on does block (1, 0) store its tile?",
         ),
         Cause(
             "guard-of-the-input",

@@ -4,6 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, combinations, distinct, sentinel
 from gpulab.grading.exercise import Cause, Exercise
+from gpulab.grading.patterns import combination
 from gpulab.grading.requirements import limited, work_shared
 
 BLOCK, WARPS = 128, 2
@@ -47,6 +48,13 @@ def whole_blocks(o):
     """Does every program write its whole block, past the end of the array too?"""
     past = o.written_past("out")
     return bool(past) and o.right
+
+
+def other_formula(o):
+    """Is `out`, the same way for all elements, the sum of some number times x and some number times y?"""
+    if o.fault is not None or o.outside("out") or o.unwritten_indices("out"):
+        return False
+    return combination(o.found("out"), [o.case.array(name).data for name in "xy"]) is not None
 
 
 exercise = Exercise(
@@ -138,6 +146,13 @@ exercise = Exercise(
             ),
             "The block of a program begins BLOCK elements behind that of the one before.",
             "Work out the first index of the programs 0, 1 and 2.",
+        ),
+        Cause(
+            "other-formula",
+            "out is another sum of x and y than x + w (y - x)",
+            other_formula,
+            "Indices and masks are right. With w = 0 the result is x, with w = 1 it is y.",
+            "What does your formula give for w = 1?",
         ),
     ),
     hints=(

@@ -9,14 +9,14 @@ from gpulab.grading.requirements import limited, loaded_by_lanes, loads_ahead, l
 TAPS = 16
 
 
-def filtered(case, tiles_of=lambda tiles: range(tiles), skip=0):
-    """The sum over the tiles that `tiles_of` names of each tile's filter; without the first `skip` weights."""
+def filtered(case, tiles_of=lambda tiles: range(tiles), skip=0, without=None):
+    """The sum over the tiles that `tiles_of` names of each tile's filter; without the first `skip` weights, or one."""
     blocks, tiles = case.parameters["blocks"], case.parameters["tiles"]
     data = case.array("in").data.astype("float64").reshape(blocks, tiles, 256)
     weights = case.array("weights").data.astype("float64")
     found = np.zeros((blocks, 256))
     for k in tiles_of(tiles):
-        for j in range(skip, TAPS):
+        for j in (each for each in range(skip, TAPS) if each != without):
             found += np.roll(data[:, k], -j, axis=1) * weights[j]
     return found.astype("float32").ravel()
 
@@ -108,6 +108,23 @@ exercise = Exercise(
             and o.looks_like("out", lambda case: filtered(case, lambda tiles: [min(k + 1, tiles - 1) for k in range(tiles)])),
             "Tile k + 1 is stored and read in the same iteration.",
             "Which buffer does an iteration read, and which does it write?",
+        ),
+        Cause(
+            "weight-left-out",
+            "the first or the last of the 16 weights is not used",
+            lambda o: any(o.looks_like("out", lambda case, one=one: filtered(case, without=one)) for one in (0, TAPS - 1)),
+            "The weights have the numbers 0 to 15.",
+            "From where to where does your loop over the neighbours go?",
+        ),
+        Cause(
+            "last-tile-alone",
+            "only the last tile is in the sums",
+            lambda o: (
+                o.case.parameters["tiles"] > 1
+                and o.looks_like("out", lambda case: filtered(case, lambda tiles: [tiles - 1]))
+            ),
+            "The sum goes over all tiles of the block.",
+            "Where does your sum become 0?",
         ),
     ),
     requirements=(

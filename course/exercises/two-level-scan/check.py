@@ -4,7 +4,7 @@ import numpy as np
 
 from gpulab.grading.case import Array, Case, Value, blocks_for, sentinel
 from gpulab.grading.exercise import Cause, Exercise, multiple_of
-from gpulab.grading.requirements import lds_bytes, own_loads, per_wave
+from gpulab.grading.requirements import in_order, lds_bytes, own_loads, per_wave
 
 
 def tiles(case):
@@ -130,6 +130,7 @@ exercise = Exercise(
             next_step="No barrier is needed within a wave. Between which two accesses to LDS must other waves have "
             "come?",
         ),
+        in_order("sum", "Shuffles give each lane the sum of the lanes before it, in their order."),
     ),
     causes=(
         Cause(
@@ -207,6 +208,17 @@ exercise = Exercise(
             "The total of a block is the sum of all its elements, and of no others. The exclusive scan of its last "
             "element leaves this element out.",
             "Which thread has the sum of the whole block, in which variable, and does it write it?",
+        ),
+        Cause(
+            "wave-not-scanned",
+            "sums are wrong in the first wave already",
+            lambda o: (
+                o.fault is None
+                and not o.unwritten_indices("out")
+                and 0 <= min(o.wrong_indices("out"), default=-1) < o.wave_size
+            ),
+            "No other wave comes before it, so the scan within a wave is not right.",
+            "Take a wave of 4 lanes. Which elements are in the sum of lane 3 after each step?",
         ),
     ),
     hints=(

@@ -128,6 +128,16 @@ exercise = Exercise(
             "Look at the two sides of your branch.",
         ),
         Cause(
+            "same-function",
+            "both arrays have the results of the same function",
+            lambda o: (
+                o.looks_like("fallen", lambda case: case.array("risen").wanted)
+                or o.looks_like("risen", lambda case: case.array("fallen").wanted)
+            ),
+            "rise belongs to risen, and fall to fallen.",
+            "Which function does each of your two stores call?",
+        ),
+        Cause(
             "parts-missing",
             "some results are not computed by any thread",
             lambda o: bool(o.unwritten_indices("risen") or o.unwritten_indices("fallen")),
