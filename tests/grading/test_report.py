@@ -165,6 +165,8 @@ def test_what_was_written_beside_arrays() -> None:
     assert seen_rows(before) == [("beside it", "the kernel wrote a[-2], a[-1], but a begins at a[0]")]
     empty = beside(made(output("a", 0)), "a", 7)
     assert seen_rows(empty) == [("beside it", "the kernel wrote a[3], but a has no elements")]
+    at_once = beside(made(output("a", 0)), "a", 4)
+    assert seen_rows(at_once) == [("beside it", "the kernel wrote a[0], but a has no elements")]
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,44 @@ def test_what_is_declared_is_there() -> None:
     assert set(re.findall(r"__ockl_\w+", header)) <= set(re.findall(r"__ockl_\w+", library)) | dots
 
 
+DOTS = """
+typedef short s16x2 __attribute__((ext_vector_type(2)));
+typedef unsigned short u16x2 __attribute__((ext_vector_type(2)));
+typedef char s8x4 __attribute__((ext_vector_type(4)));
+typedef unsigned char u8x4 __attribute__((ext_vector_type(4)));
+#define DECLARE(n, Signed, Unsigned)                                    \\
+    extern "C" __device__ int __ockl_sdot##n(Signed, Signed, int, bool); \\
+    extern "C" __device__ unsigned __ockl_udot##n(Unsigned, Unsigned, unsigned, bool);
+DECLARE(2, s16x2, u16x2)
+DECLARE(4, s8x4, u8x4)
+DECLARE(8, int, unsigned)
+#define DOT(n, Signed, Unsigned)                                                               \\
+    to[n] = __ockl_sdot##n(__builtin_bit_cast(Signed, a), __builtin_bit_cast(Signed, b), 7, false); \\
+    to[n + 1] = (int)__ockl_udot##n(__builtin_bit_cast(Unsigned, a), __builtin_bit_cast(Unsigned, b), 7, false);
+__global__ void k(const int* one, const int* other, int* out) {
+    int a = one[threadIdx.x], b = other[threadIdx.x], *to = out + 10 * threadIdx.x;
+    DOT(2, s16x2, u16x2)
+    DOT(4, s8x4, u8x4)
+    DOT(8, int, unsigned)
+}
+"""
+
+
+def test_products_of_packed_integers() -> None:
+    """Beside numpy, modulo 2^32."""
+    one, other = np.random.default_rng(3).integers(-(2**31), 2**31, (2, 64)).astype("int32")
+    (_, _, out), _ = run("gfx942 device", DOTS, one, other, np.zeros(640, "int32"))
+    found = out.reshape(64, 10)
+    for count in (2, 4, 8):
+        width = 32 // count
+        shifts = np.arange(count) * width
+        parts = [(x.astype("int64")[:, None] >> shifts) & (1 << width) - 1 for x in (one, other)]
+        signed = [np.where(x >> width - 1, x - (1 << width), x) for x in parts]
+        for at, (a, b) in enumerate((signed, parts)):
+            wanted = ((a * b).sum(1) + 7).astype("uint32").astype("int32")
+            np.testing.assert_array_equal(found[:, count + at], wanted)
+
+
 ROUNDED = """
 __global__ void k(const double* in, float* out, int* powers) {
     int i = threadIdx.x;

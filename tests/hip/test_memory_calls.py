@@ -450,6 +450,7 @@ def test_copies_of_rows(call, allocate, name):
     host = (ctypes.c_ubyte * 64)()  # a pitch beyond hipDeviceAttributeMaxPitch is refused before anything is read
     assert function(target, 16, host, 1 << 31, 5, 3, TO_DEVICE, *more) == 1
     assert function(host, 1 << 31, source, 16, 5, 3, TO_HOST, *more) == 1
+    assert function(target, 16, source, (1 << 31) - 1, 5, 1, ON_DEVICE, *more) == 0  # of a single row it means nothing
 
 
 @pytest.mark.parametrize("name", ["hipMemcpyParam2D", "hipMemcpyParam2DAsync", "hipDrvMemcpy2DUnaligned"])

@@ -17,7 +17,7 @@ import gpulab
 from gpulab import architectures
 from gpulab.errors import GpulabError
 from gpulab.toolchain import CodeObject, binary, compile, compiler, elf
-from gpulab.toolchain.binary import decoder, descriptor, lines
+from gpulab.toolchain.binary import decoder, descriptor, lines, text
 from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Operand, Program, Register, Symbol
 from gpulab.virtual_gpu.runtime import codes, images
@@ -319,6 +319,17 @@ def test_files_that_are_something_else(rdna: bytes, tmp_path: Path) -> None:
     nothing = rdna[:48] + bytes(4) + rdna[52:]
     assert "e_flags" in refused(nothing.replace(b"amdhsa.target", b"amdhsa.tarxxx"))
     assert "say nothing of the kernel largx" in refused(rdna.replace(b"large.kd\0", b"largx.kd\0"))
+
+
+def test_the_numbers_of_devices_are_those_that_llvm_writes(tmp_path: Path, rdna: bytes) -> None:
+    unnamed = rdna.replace(b"amdhsa.target", b"amdhsa.tarxxx")
+    (tmp_path / "k.s").write_text("s_nop 0\n")
+    for arch in text._MACHINES.values():
+        words = ["clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-c", "k.s", "-o", f"{arch}.o"]
+        outcome = compiler.run(words, folder=tmp_path)
+        assert outcome.code == 0, outcome.log
+        flags = (tmp_path / f"{arch}.o").read_bytes()[48:52]
+        assert binary.arch_of(unnamed[:48] + flags + unnamed[52:]) == arch
 
 
 def test_without_the_package(rdna: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
