@@ -17,7 +17,8 @@ import gpulab
 from gpulab import architectures
 from gpulab.errors import GpulabError
 from gpulab.toolchain import CodeObject, binary, compile, compiler, elf
-from gpulab.toolchain.binary import decoder, descriptor, lines, text
+from gpulab.toolchain.binary import decoder, descriptor, lines
+from gpulab.toolchain.binary import text as texts
 from gpulab.virtual_gpu.isa import assembly
 from gpulab.virtual_gpu.isa.instruction import Instruction, Literal, Operand, Program, Register, Symbol
 from gpulab.virtual_gpu.runtime import codes, images
@@ -324,7 +325,7 @@ def test_files_that_are_something_else(rdna: bytes, tmp_path: Path) -> None:
 def test_the_numbers_of_devices_are_those_that_llvm_writes(tmp_path: Path, rdna: bytes) -> None:
     unnamed = rdna.replace(b"amdhsa.target", b"amdhsa.tarxxx")
     (tmp_path / "k.s").write_text("s_nop 0\n")
-    for arch in text._MACHINES.values():
+    for arch in texts._MACHINES.values():
         words = ["clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={arch}", "-c", "k.s", "-o", f"{arch}.o"]
         outcome = compiler.run(words, folder=tmp_path)
         assert outcome.code == 0, outcome.log
