@@ -114,10 +114,10 @@ class Program:
         dtype = TYPES[type]
         self.x = gpulab.to_device(np.full(self.size, FIRST, dtype)) if x is None else x
         self.y = gpulab.to_device(np.full(SIZE, FIRST, dtype))
-        at = gpulab.to_device(np.array([*itertools.chain(*self.at), self.step, *self.apart], "int32"))
+        self.given = gpulab.to_device(np.array([*itertools.chain(*self.at), self.step, *self.apart], "int32"))
         with gpulab.checked():
             try:
-                kernel[BLOCKS, BLOCK](at, np.int32(self.rounds), self.x, self.y)
+                kernel[BLOCKS, BLOCK](self.given, np.int32(self.rounds), self.x, self.y)
             except gpulab.CheckedFault as error:
                 return error.fault
         return None
@@ -211,6 +211,26 @@ def test_shadow_memory_has_nothing_from_the_future(
         state = checkers[-1].state
         words = np.frombuffer((ctypes.c_uint32 * (state.room_bytes // 4)).from_address(state.room), np.uint32)
         assert words.max() >> constant("EVENT_SHIFT") == state.now
+
+
+@KERNELS
+@ARCHITECTURES
+def test_code_for_checked_launches_runs_in_others(
+    arch: str, wave: int, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A launch that nobody checks takes it while it is short; its sample is recorded in the ordinary way."""
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 1e9)
+    monkeypatch.setattr(loading.jit, "is_kept", lambda ir: False)
+    program = Program([(0, 1), (3, 1), (5, 1), (SIZE, 1)], 1, 40, (1, 2))
+    with gpulab.using(f"virtual:{arch}"):
+        kernel = gpulab.compile(KERNEL, options=("-DTYPE=int",))[name]
+        assert program.run(kernel, "int") is None
+        for _ in range(3):
+            program.x.copy_from(np.full(program.size, FIRST, "int32"))
+            kernel[BLOCKS, BLOCK](program.given, np.int32(program.rounds), program.x, program.y)
+            wanted = np.full(program.size, FIRST)
+            wanted[program.stores["x"][0]] = THREADS % 100 + 8
+            assert program.x.to_host().tolist() == wanted.tolist()
 
 
 @KERNELS

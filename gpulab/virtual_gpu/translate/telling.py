@@ -64,10 +64,11 @@ class Rounds:
         self._stride = e.let(f"select i1 {self.tells}, i64 {8 * self._apart[0]}, i64 0")
 
     def may_tell(self, fits: Value) -> Value:
-        """Whether this holds (i1), and there is someone to tell, if the wave has an observer."""
+        """Whether this holds (i1), and the wave's observer, if it has one, can be told of a loop."""
         e = self.emitter
         there = e.let(f"icmp ne ptr {_function(e, layout.TELL_LOOP)}, null")
-        return e.let(f"and i1 {fits}, {there}")
+        nobody = e.let(f"xor i1 {self.tells}, true")
+        return e.let(f"and i1 {fits}, {e.let(f'or i1 {there}, {nobody}')}")
 
     def begin_round(self, chunk: Value, done: Value) -> None:
         """A round of a chunk, after so many."""

@@ -59,7 +59,8 @@ void gpulab_begin(Thread *thread, Launch *launch) {
   clear((void *)wave->cache, launch->cache_bytes);
   clear((u8 *)thread + progress, sizeof(Thread) - progress);
   thread->tell = (u64)gpulab_tell;
-  thread->tell_loop = (u64)gpulab_tell_loop; /* in a checked launch check_resume says it */
+  /* In a checked launch check_resume says it. The recorder of samples is told of single accesses alone. */
+  thread->tell_loop = launch->tells ? (u64)gpulab_tell_loop : 0;
   wave->thread = thread;
   wave->lds_bytes = launch->lds_bytes;
   wave->scratch_bytes = launch->scratch_bytes;
