@@ -19,8 +19,8 @@ from typing import Any
 MOST = 999_999
 """A count that is larger stays at this."""
 
-KINDS = 64
-"""Different causes that are kept of one exercise; more are counted as `OTHER`. An exercise of the course knows 51."""
+KINDS = 96
+"""Different causes that are kept of one exercise; more are counted as `OTHER`. An exercise of the course knows up to 54."""
 
 OTHER = "other"
 

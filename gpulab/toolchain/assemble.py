@@ -170,9 +170,6 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def fail(name: str, outcome: compiler.Outcome, found: tuple[Diagnostic, ...]) -> None:
     """Raise the error that explains why a compiler process failed."""
-    backend = re.search(r"fatal error: error in backend: (.+)", outcome.log)
-    if backend:
-        raise _no_machine_code(name, diagnostics.visible(backend[1]), outcome.log)
     crash = re.search(r"frontend command failed with exit code (\d+)", outcome.log)
     if crash or (outcome.code and not any(d.severity == "error" for d in found)):
         # The compiler stumbles over printf formats that it has warned of (%s with a number): that is the error.
@@ -180,6 +177,9 @@ def fail(name: str, outcome: compiler.Outcome, found: tuple[Diagnostic, ...]) ->
         if wrong:
             wrong = [replace(d, rendered=d.rendered.replace(" warning: ", " error: ", 1)) for d in wrong]
             raise diagnostics.compile_error(wrong, name, outcome.log)
+    backend = re.search(r"fatal error: error in backend: (.+)", outcome.log)
+    if backend:
+        raise _no_machine_code(name, diagnostics.visible(backend[1]), outcome.log)
     if crash:  # Clang's driver reports the death of its front end as 128 + signal
         raise compiler.explain_death(128 - int(crash[1]), "the compiler")
     if any(d.severity == "error" for d in found):

@@ -40,7 +40,7 @@ def test_as_many_kinds_of_causes_as_are_kept_all_stay():
 
 
 def test_files_for_others_have_their_limits(monkeypatch):
-    assert (learned.MOST, learned.KINDS, learned.EXERCISES, learned.BYTES) == (999_999, 64, 1000, 4 * 1024**2)
+    assert (learned.MOST, learned.KINDS, learned.EXERCISES, learned.BYTES) == (999_999, 96, 1000, 4 * 1024**2)
     assert json.loads(learned.export({}, ".json")) == {"format": 1, "exercises": {}}
     monkeypatch.setattr(learned, "EXERCISES", 2)
     two = {"a": Done(True, 1), "b": Done(True, 1)}

@@ -53,6 +53,7 @@ def test_why_a_compiler_failed() -> None:
     assert kind is CompileError
     assert "Cannot select: 0x5: i64 = " in said
     assert "\x1b" not in said
+    assert "error: format specifies type" in failure(Outcome(1, no_code.format("0x5: i32")), warning)[1]
     # errors in the source
     kind, said = failure(Outcome(1, "log"), warning, error)
     assert kind is CompileError
