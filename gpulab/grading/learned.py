@@ -20,7 +20,7 @@ MOST = 999_999
 """A count that is larger stays at this."""
 
 KINDS = 96
-"""Different causes that are kept of one exercise; more are counted as `OTHER`. An exercise of the course knows up to 54."""
+"""Different causes that are kept of one exercise; more are counted as `OTHER`. The course has up to 54."""
 
 OTHER = "other"
 
