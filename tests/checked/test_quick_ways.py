@@ -7,6 +7,7 @@ beginning, which changes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import itertools
 import os
@@ -109,13 +110,15 @@ class Program:
                         found.add((min(thread, other), max(thread, other)))
         return found
 
-    def run(self, kernel: gpulab.Kernel, type: str, x: gpulab.DeviceArray | None = None) -> gpulab.records.Fault | None:
-        """What a checked launch finds."""
+    def run(
+        self, kernel: gpulab.Kernel, type: str, x: gpulab.DeviceArray | None = None, watched: bool = True
+    ) -> gpulab.records.Fault | None:
+        """What a checked launch finds, or nothing of another one."""
         dtype = TYPES[type]
         self.x = gpulab.to_device(np.full(self.size, FIRST, dtype)) if x is None else x
         self.y = gpulab.to_device(np.full(SIZE, FIRST, dtype))
         self.given = gpulab.to_device(np.array([*itertools.chain(*self.at), self.step, *self.apart], "int32"))
-        with gpulab.checked():
+        with gpulab.checked() if watched else contextlib.nullcontext():
             try:
                 kernel[BLOCKS, BLOCK](self.given, np.int32(self.rounds), self.x, self.y)
             except gpulab.CheckedFault as error:
@@ -231,6 +234,26 @@ def test_code_for_checked_launches_runs_in_others(
             wanted = np.full(program.size, FIRST)
             wanted[program.stores["x"][0]] = THREADS % 100 + 8
             assert program.x.to_host().tolist() == wanted.tolist()
+
+
+@ARCHITECTURES
+def test_a_profile_takes_code_for_checked_profiles(arch: str, wave: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is short. What a loop's rounds leave behind lies in another order there."""
+    monkeypatch.setattr(loading, "QUICK_SECONDS", 1e9)
+    monkeypatch.setattr(loading.jit, "is_kept", lambda ir: False)
+    program = Program([(0, 1), (3, 1), (5, 1), (SIZE, 1)], 1, 40, (1, 2))
+    counters = []
+    with gpulab.using(f"virtual:{arch}"):
+        for checked_before in (False, True):
+            kernel = gpulab.compile(KERNEL, options=("-DTYPE=int",))["in_rounds"]
+            program.run(kernel, "int", watched=False)
+            if checked_before:
+                with gpulab.profile():
+                    assert program.run(kernel, "int") is None
+            with gpulab.profile() as run:
+                program.run(kernel, "int", watched=False)
+            counters.append({name: value for name, value in run.launches[0].counters.items() if "LDS" not in name})
+    assert counters[0] == counters[1]
 
 
 @KERNELS

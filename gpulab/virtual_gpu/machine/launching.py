@@ -192,7 +192,8 @@ class Plan:
     def take(self, code: Code) -> None:
         """The code's entry points, which optimising it changes. They are read whenever a workgroup goes on."""
         self.launch.entry, self.launch.straight = code.entry, code.straight if self._fits_straight else 0
-        self.launch.tells = self.request.profile or self.request.checked
+        # Code for checked launches asks a checker; other observers are told of single accesses there.
+        self.launch.tells = self.request.checked if code.checked else self.request.profile
         self.settled = code.settled
 
     def look_at(self, arena: Arena) -> None:
